@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # for tests.oracles
 
 from control_set import costs, hub_and_tip, inversion, shaping, two_link_arm, two_masses
 from control_set.part import Part, Row
-from flexarm.plotting.style import Picture, grid
+from flexarm.plotting.style import Picture, draw_grid
 from page import table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -38,7 +38,7 @@ def draw(panels: list[Callable[..., None]], path: Path) -> None:
     figure = Picture(figsize=(11.5, 4.2 * count))
     for plot, panel in zip(figure.subplots(count, 2).flat, panels):
         panel(plot)
-        grid(plot)
+        draw_grid(plot)
     figure.savefig(path, dpi=100)
 
 

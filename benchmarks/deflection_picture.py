@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from deflection import DRAWN, MODELS, Findings, Point, Price, shape_in_plane
-from flexarm.plotting.style import STYLES, Picture, grid
+from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid
 from tests.oracles import elastica
 
 MARKERS = {"none": "v", "shortening": "s", "exact": "o"}
-LOOKS = {"none": STYLES[3], "shortening": STYLES[1], "exact": STYLES[0]}
+LOOKS = {"none": LINE_STYLES[3], "shortening": LINE_STYLES[1], "exact": LINE_STYLES[0]}
 
 
 def draw(findings: Findings, path: Path) -> None:
@@ -47,7 +47,7 @@ def shapes(plot: Any) -> None:
     plot.set_aspect("equal", "box")
     plot.set(xlim=(-0.05, 1.15), ylim=(-0.15, 1.1), xlabel="x / L", ylabel="y / L")
     plot.set_title("a bar under a force P L$^2$/EI (grey: the elastica)", fontsize=10)
-    grid(plot)
+    draw_grid(plot)
 
 
 def errors(plot: Any, points: Sequence[Point], title: str) -> None:
@@ -70,7 +70,7 @@ def errors(plot: Any, points: Sequence[Point], title: str) -> None:
     plot.yaxis.set_major_locator(LogLocator(base=100))
     plot.set(xlabel="deflection (% of the length)", ylabel="error of the tip (% of the length)")
     plot.set_title(title, fontsize=10)
-    grid(plot)
+    draw_grid(plot)
 
 
 def costs(plot: Any, findings: Findings) -> None:
@@ -85,7 +85,7 @@ def costs(plot: Any, findings: Findings) -> None:
     plot.set(xlabel="shapes of a family", ylabel="instructions of the inverse dynamics")
     plot.set_xticks(sorted({price.shapes for price in findings.planar}))
     plot.set_title("cost of an arm of two links", fontsize=10)
-    grid(plot)
+    draw_grid(plot)
 
 
 def line(plot: Any, own: Sequence[Price], model: str, filled: bool) -> None:

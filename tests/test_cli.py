@@ -1,4 +1,4 @@
-"""The command line as a person meets it: run as a process, read what it prints."""
+"""Tests of the command line, run as a process."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def flexarm(*words: object, **environment: str) -> subprocess.CompletedProcess[s
 
 
 def refused(*words: object) -> str:
-    """What is said on stderr when it fails: never a traceback."""
+    """Return the error output of a command that must fail without a traceback."""
     done = flexarm(*words)
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
@@ -98,7 +98,7 @@ def test_warnings_about_units_are_one_line_each(tmp_path):
         (["mode", EXAMPLE], "No such command"),
     ],
 )
-def test_mistakes_are_answered_with_a_sentence(words, sentence):
+def test_errors_are_single_sentences(words, sentence):
     assert sentence in refused(*words)
 
 
@@ -174,7 +174,7 @@ def test_a_joint_without_inertia_is_named(tmp_path):
 
 @pytest.fixture
 def arm(tmp_path) -> Path:
-    """The example, for a second."""
+    """Return the example file with a duration of one second."""
     file = tmp_path / "arm.yaml"
     file.write_text(EXAMPLE.read_text().replace("duration: 5", "duration: 1"))
     return file
@@ -185,7 +185,7 @@ def test_run_prints_a_summary_and_writes_results_and_figure(arm, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "peak deflection of upper" in done.stdout
     assert "largest distance from the rigid twin" in done.stdout
-    assert done.stderr == ""  # no bar where nobody watches
+    assert done.stderr == ""  # no progress bar without a terminal
     import flexarm as fa
 
     run = fa.Run.load(tmp_path / "out.nc")
@@ -230,7 +230,7 @@ links:
 
 @pytest.fixture
 def rod(tmp_path, monkeypatch) -> Path:
-    """A rigid rod turned by a motor until its joint's limit, in an empty folder."""
+    """Return the file of a rigid rod that reaches its joint limit, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "rod.yaml"
     file.write_text(PENDULUM + "simulation: {duration: 2, torque: {rod: 1.0}}\n")
@@ -238,7 +238,7 @@ def rod(tmp_path, monkeypatch) -> Path:
 
 
 def altered(change: str, *words: object) -> subprocess.CompletedProcess[str]:
-    """The command after a change of the package, say one that makes a disk fail."""
+    """Run the command after a change of the package, for example one that makes a disk fail."""
     code = f"import flexarm\n{change}\nfrom flexarm.cli import main\nmain()"
     return subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True)
 
@@ -308,15 +308,15 @@ flexarm.simulate = simulate_and_lose_the_folder
 """
     done = altered(change, "run", rod, "-o", gone / "a.nc", "--plot", tmp_path / "a.png")
     assert done.returncode == 1
-    problem, _, refuge = done.stderr.splitlines()[-1].partition("; the results are kept in ")
+    problem, _, fallback = done.stderr.splitlines()[-1].partition("; the results are kept in ")
     assert problem.startswith(f"error: {gone / 'a.nc'}: cannot be written")
     import flexarm as fa
 
-    assert fa.Run.load(refuge).reason.startswith("'rod.q' reached")
-    assert f"results in {refuge}" in done.stdout.replace("\n", " ")
+    assert fa.Run.load(fallback).reason.startswith("'rod.q' reached")
+    assert f"results in {fallback}" in done.stdout.replace("\n", " ")
 
 
-def test_the_picture_follows_the_results_and_replacing_is_said(rod, tmp_path):
+def test_the_figure_is_named_after_the_results_and_replaced_files_are_reported(rod, tmp_path):
     (tmp_path / "rod.png").write_text("mine")
     done = flexarm("run", rod, "-o", "other.nc")
     assert "results in other.nc, figure in other.png" in done.stdout

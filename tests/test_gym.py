@@ -1,4 +1,4 @@
-"""Robots as environments: gymnasium's own checker, seeds, endings and what is refused."""
+"""Tests of the gymnasium environment: gymnasium's own checker, seeds, ends of episodes and wrong arguments."""
 
 import builtins
 import copy
@@ -39,7 +39,7 @@ def drawn(rng):
 
 
 def episode(env, action, seed=None):
-    """Observations, rewards and the end of it."""
+    """Run an episode; return its observations, rewards and how it ended."""
     seen, rewards = [env.reset(seed=seed)[0]], []
     while True:
         observation, reward, terminated, truncated, info = env.step(action)
@@ -52,11 +52,11 @@ def episode(env, action, seed=None):
 @pytest.mark.parametrize(
     "changes", [{}, {"target": drawn, "noise": 0.1}, {"render_mode": "rgb_array", "observe": ["upper.q"]}]
 )
-def test_gymnasiums_own_checker_finds_nothing(changes):
-    with warnings.catch_warnings(record=True) as told:
+def test_gymnasiums_own_checker_passes(changes):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         check_env(environment(**changes))
-    words = [str(each.message) for each in told]
+    words = [str(each.message) for each in caught]
     known = ("minimum value is -infinity", "maximum value is infinity", "not having a spec")  # there is none to give
     assert [each for each in words if not any(word in each for word in known)] == []
 
@@ -87,7 +87,7 @@ def test_seeds_are_respected():
     assert not np.array_equal(episode(env, action)[0][0], episode(env, action)[0][0])  # the next draws
 
 
-def test_copies_and_pickles_go_their_own_way():
+def test_copies_and_pickles_are_independent():
     env = environment(target=(0.1, 0.2, 0.0))
     env.reset(seed=1)
     for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
@@ -96,7 +96,7 @@ def test_copies_and_pickles_go_their_own_way():
         assert env.step([0.1, 0.1])[0][-3] == pytest.approx(0.1)
 
 
-def test_an_episode_starts_where_it_is_told():
+def test_an_episode_starts_at_the_given_state():
     env = environment(q0={"upper.q": 0.2})
     observation, _ = env.reset()
     assert observation[0] == pytest.approx(0.2)
@@ -145,7 +145,7 @@ def test_divergence_terminates_with_a_reason():
     assert not env.step([0.0, 0.0])[2]
 
 
-def test_a_reward_of_ones_own():
+def test_a_custom_reward():
     seen = []
 
     def reward(sim, action):
@@ -184,7 +184,7 @@ def test_images():
         ({"limit": {"upper": 1.0}}, "limit = .*: gives none for 'fore'"),
         ({"limit": {"uper": 1.0}}, "limit: there is no actuator at 'uper'; did you mean 'upper'"),
         ({"limit": -1.0}, "limit = -1.0: must be positive"),
-        ({"target": None}, "reward: give one"),
+        ({"target": None}, "reward: give a function"),
         ({"target": (1.0, 2.0)}, "target = .*: must be three finite numbers"),
         ({"target": "there"}, "target = 'there'"),
         ({"reward": 3}, "reward = 3: must be a function"),
@@ -196,7 +196,7 @@ def test_images():
         ({"dt": 0.0}, "dt = 0.0: must be positive"),
     ],
 )
-def test_what_is_refused(changes, words):
+def test_wrong_arguments_are_refused(changes, words):
     with pytest.raises((ValueError, TypeError, KeyError), match=words):
         environment(**changes)
 
@@ -209,7 +209,7 @@ def test_actions_are_checked(action):
         env.step(action)
 
 
-def test_robots_that_cannot_be():
+def test_robots_without_actuators_or_with_constraints_are_refused():
     with pytest.raises(ValueError, match="has no actuators"):
         FlexarmEnv(fa.Robot(links=[fa.Link("mast", 1.0, fa.Weld(), BAR, METAL)]), limit=1.0, target=(0, 0, 0))
     rods = [fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0), fa.Link("c", 1.0, mass=1.0)]
@@ -218,7 +218,7 @@ def test_robots_that_cannot_be():
         FlexarmEnv(loop, limit=1.0, target=(0, 0, 0), noise=0.1, native=False)
 
 
-def test_without_gymnasium_a_sentence_tells_what_to_install(monkeypatch):
+def test_without_gymnasium_the_error_names_the_package_to_install(monkeypatch):
     real = builtins.__import__
 
     def missing(name, *rest, **more):

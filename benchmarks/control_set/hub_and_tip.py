@@ -9,7 +9,7 @@ import numpy as np
 
 import flexarm as fa
 from control_set.part import Part, Row, below
-from flexarm.plotting.style import STYLES
+from flexarm.plotting.style import LINE_STYLES
 from tests.helpers import unit_link
 from tests.oracles import beam_on_hub
 
@@ -61,7 +61,11 @@ def poles_and_zeros(count: int = 24, modes: int = 20) -> Part:
 
     def panel(plot: Any) -> None:
         near = [each[np.abs(each) < DRAWN] for each in (lin.poles, hub, tip)]
-        looks = (("x", "poles", STYLES[0]), ("o", "zeros to the hub", STYLES[1]), ("s", "zeros to the tip", STYLES[3]))
+        looks = (
+            ("x", "poles", LINE_STYLES[0]),
+            ("o", "zeros to the hub", LINE_STYLES[1]),
+            ("s", "zeros to the tip", LINE_STYLES[3]),
+        )
         for values, (marker, label, (colour, _)) in zip(near, looks):
             plot.plot(values.real, values.imag, marker, color=colour, fillstyle="none", label=label, markersize=6)
         for each in tips[tips < DRAWN]:
@@ -102,7 +106,7 @@ def chirp() -> Part:
     def panel(plot: Any) -> None:
         f = np.geomspace(*shown[0].frequency[[0, -1]], 2001)
         dots = {"marker": "o", "linestyle": "", "fillstyle": "none", "markersize": 4}
-        for name, found, (colour, _) in zip(OUTPUTS[:2], shown, STYLES):
+        for name, found, (colour, _) in zip(OUTPUTS[:2], shown, LINE_STYLES):
             plot.loglog(f, np.abs(lin[name, "beam"].frf(f)[:, 0, 0]), color=colour, label=f"{name}, lin.frf")
             plot.loglog(found.frequency, found.magnitude, color=colour, **dots, label=f"{name}, chirp run")
         plot.set(xlabel="frequency (Hz)", ylabel="rad/(N m), m/(N m)", title="from the hub's torque, 2 % damping")

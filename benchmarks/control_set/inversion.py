@@ -8,7 +8,7 @@ import numpy as np
 
 import flexarm as fa
 from control_set.part import Part, Row, below
-from flexarm.plotting.style import line
+from flexarm.plotting.style import draw_line
 from tests.control.arms import MOVE, single
 
 WAY = np.pi / 2  # m, of a tip at 1 m
@@ -46,9 +46,9 @@ def part(modes: int = 2) -> Part:
 
     def torque(plot: Any) -> None:
         t = np.linspace(-found.before, 1 + found.after, 1001)
-        line(plot, 0, t, found.torque["arm"](t + found.before), "inversion")
+        draw_line(plot, 0, t, found.torque["arm"](t + found.before), "inversion")
         inside = (t >= 0) & (t < 1)
-        line(plot, 1, t[inside], twin.torque["arm"](t[inside]), "rigid twin")
+        draw_line(plot, 1, t[inside], twin.torque["arm"](t[inside]), "rigid twin")
         plot.axvspan(0, 1, color="0.93", zorder=0)
         plot.set(xlabel="t (s); the tip moves in grey", ylabel="torque (N m)", title="a quarter of a turn in 1 s")
         plot.legend(fontsize=8)
@@ -57,7 +57,7 @@ def part(modes: int = 2) -> Part:
         for k, (name, inversion, each) in enumerate(
             (("same model", found, run), ("two more modes", found, more), ("rigid twin's torques", twin, plain))
         ):
-            line(plot, k, each.array("time") - inversion.before, 1e3 * inversion.missed(each), name)
+            draw_line(plot, k, each.array("time") - inversion.before, 1e3 * inversion.missed(each), name)
         plot.set(xlabel="t (s)", ylabel="tip off its path (mm)", yscale="log", ylim=(1e-4, 500))
         plot.set(title="played back through simulate")
         plot.legend(fontsize=8, loc="upper center")

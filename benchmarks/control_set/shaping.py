@@ -8,7 +8,7 @@ import numpy as np
 
 import flexarm as fa
 from control_set.part import Part, Row
-from flexarm.plotting.style import line
+from flexarm.plotting.style import draw_line
 
 PUBLISHED = {  # width at 5 % of residual vibration, undamped, and periods (Singhose)
     "zv": (0.064, 0.5),
@@ -33,7 +33,7 @@ def table() -> Part:
     def panel(plot: Any) -> None:
         f = np.linspace(0.4, 1.6, 601)
         for k, kind in enumerate(PUBLISHED):
-            line(plot, k, f, 100 * fa.shaper(kind, frequency=1.0).residual(f), kind)
+            draw_line(plot, k, f, 100 * fa.shaper(kind, frequency=1.0).residual(f), kind)
         plot.axhline(5, color="0.7", linewidth=0.8)
         plot.set(xlabel="frequency / modelled", ylabel="residual vibration (%)", ylim=(0, 40), title="shapers")
         plot.legend(fontsize=8)
@@ -70,7 +70,7 @@ def two_link(kinds: tuple[str, ...] = ("zv", "zvd", "ei"), end: float = 9.0) -> 
 
     def panel(plot: Any) -> None:
         for k, (kind, each) in enumerate(runs.items()):
-            line(plot, k, each.array("time"), 1e3 * each["deflection.upper.y"].values, kind or "as commanded")
+            draw_line(plot, k, each.array("time"), 1e3 * each["deflection.upper.y"].values, kind or "as commanded")
         plot.set(xlabel="t (s)", ylabel="deflection of the upper link (mm)", title="two-link arm, 2.5 s and shaper")
         plot.legend(fontsize=8)
 

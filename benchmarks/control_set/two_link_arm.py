@@ -9,7 +9,7 @@ import numpy as np
 
 import flexarm as fa
 from control_set.part import Part, Row
-from flexarm.plotting.style import line
+from flexarm.plotting.style import draw_line
 
 KP, KD = {"upper": 160.0, "fore": 60.0}, {"upper": 11.0, "fore": 1.1}
 GOAL = {"upper": 0.5, "fore": 0.5}  # rad, a step
@@ -85,7 +85,7 @@ def settling(ratios: tuple[float, ...] = RATIOS, longest: float = 900.0) -> Part
     def panel(plot: Any) -> None:
         for k, (name, t, off) in enumerate(shown):
             early, most = t < 60, np.maximum.accumulate(off[::-1])[::-1]
-            line(plot, k, t[early], 100 * most[early], name)
+            draw_line(plot, k, t[early], 100 * most[early], name)
         plot.axhline(100 * SETTLED, color="0.6", linewidth=0.8)
         plot.set(xlabel="t (s)", ylabel="tip off its goal from then on (% of the way)", yscale="log", ylim=(0.1, 200))
         plot.set(title="De Luca and Siciliano's arm, PD 160/11, 60/1.1")

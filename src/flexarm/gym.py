@@ -1,4 +1,4 @@
-"""Robots as environments of gymnasium, for reinforcement learning.
+"""Gymnasium environments of robots, for reinforcement learning.
 
 >>> import flexarm as fa
 >>> from flexarm.gym import FlexarmEnv
@@ -44,28 +44,62 @@ OPTIONS = ("q0", "v0", "target")
 
 
 class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
-    """A `robot` as an environment: actions are torques, held for `dt` (s), as shares (-1 to 1) of their limits.
+    """Gymnasium environment of a robot driven by torques.
 
-    robot: a robot, or its `fa.System`.
-    limit: the largest torque of each actuator (N m or N), as for `fa.Feedback`: one number, an array, or by link name.
-    observe: names of what is observed, as runs and simulations have them (`upper.q`, `v.upper.q`, `tip.x`,
-        `deflection.fore.y`, ...), and `target.x`. Unless given: joints and motors with their rates, tip and target.
-    target: a place for the tip (x, y, z), or a function of a `numpy.random.Generator` that draws one at each reset.
-    reward: a function of (sim, action). Unless given, minus the distance of the tip from the target (m): a choice, not
-        more; a step that fails then costs what staying there until the end would.
-    duration: of an episode (s), after which it is truncated.
-    q0, v0: where episodes start, as for `fa.simulate`; `noise` is the standard deviation of what is added to joints
-        (rad or m, within their travel) and to their rates.
-    method, substeps, rtol, native: as for `fa.Simulation`; machine code, unless told otherwise, since runs that change
-        over to it are not repeatable to the last digit.
-    render_mode: "rgb_array" for images, or None.
+    An action is an array of torques as fractions (-1 to 1) of `limit`, held constant for `dt`. An episode is terminated
+    if a step fails or a joint reaches a limit of its travel: `info["reason"]` contains the reason, and the observation
+    is that of the last valid state. It is truncated after `duration`.
 
-    An episode is terminated where a step has no result, or a joint comes to the end of its travel: `info["reason"]`
-    tells why, and the observation is of the state before. `env.reset(options={"q0": ..., "v0": ..., "target": ...})`
-    starts one elsewhere. `env.sim` is the `fa.Simulation`.
+    Parameters
+    ----------
+    robot : Robot or System
+        The robot; it must have at least one actuator.
+    limit : float, sequence of float or mapping of str to float
+        Largest torque of each actuator (N m or N), as for `Feedback`: one value, an array, or values by link name.
+    dt : float, optional
+        Duration of a step (s).
+    observe : sequence of str, optional
+        Names of the observed quantities, as in runs and simulations (`upper.q`, `v.upper.q`, `tip.x`,
+        `deflection.fore.y`, ...), and `target.x`, `target.y`, `target.z`. By default the coordinates of joints and
+        motors, their rates, the tip and the target.
+    target : sequence of 3 floats or callable, optional
+        Target position of the tip (m), or a function of a `numpy.random.Generator` that returns a position for each
+        episode.
+    reward : callable, optional
+        Function of (sim, action) that returns the reward of a step. By default minus the distance of the tip from the
+        target (m); a failed step is then charged with that distance for all remaining steps of the episode.
+    duration : float, optional
+        Duration of an episode (s).
+    q0, v0 : optional
+        Initial coordinates and rates, as for `simulate`.
+    noise : float, optional
+        Standard deviation of the random offset of the initial joint coordinates (rad or m, within the travel of the
+        joints) and of their rates (per s).
+    method, substeps, rtol : optional
+        Integration method, number of substeps and tolerance, as for `Simulation`.
+    native : bool or "auto", optional
+        Use of compiled code, as for `Simulation`. The default is True, because runs that switch to compiled code
+        midway are not repeatable to the last digit.
+    render_mode : {"rgb_array"}, optional
+        Return images from `render`; by default there are none.
+
+    Attributes
+    ----------
+    sim : Simulation
+        The simulation behind the environment.
+    names : tuple of str
+        Names of the entries of an observation.
+    limits : ndarray, shape (nu,)
+        Largest torque of each actuator.
+    target : ndarray, shape (3,), or None
+        Target of the current episode.
+
+    See Also
+    --------
+    flexarm.Simulation : Simulation that advances step by step.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012 (as gymnasium has it)
+    metadata: dict[str, Any] = {  # noqa: RUF012 (declared as in gymnasium)
         "render_modes": ["rgb_array"],
         "render_fps": 50,
     }
@@ -92,55 +126,89 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode = {shown(render_mode)}: must be 'rgb_array' or None")
         if reward is None and target is None:
-            raise ValueError("reward: give one, a function of (sim, action), or a target, which has one")
+            raise ValueError("reward: give a function of (sim, action), or a target for the default reward")
         if reward is not None and not callable(reward):
             raise TypeError(f"reward = {shown(reward)}: must be a function of (sim, action)")
-        self._drawn: Callable[[np.random.Generator], Any] | None = target if callable(target) else None
-        self._aim: Array | None = None if target is None or callable(target) else _place(target)
+        self._draw_target: Callable[[np.random.Generator], Any] | None = target if callable(target) else None
+        self._fixed_target: Array | None = None if target is None or callable(target) else _position(target)
         self._noise = real_number("noise", noise, least=0)
         duration = real_number("duration", duration, "s", above=0)
         self.sim = Simulation(robot, dt, q0=q0, v0=v0, method=method, substeps=substeps, rtol=rtol, native=native)
         system = self.sim.system
         if self._noise and system.constraints:
             raise ValueError(
-                f"noise = {shown(noise)}: would tear the constraints of this robot open; start it elsewhere by "
+                f"noise = {shown(noise)}: would violate the constraints of this robot; vary its initial state by "
                 "env.reset(options={'q0': ...})"
             )
         if not system.nu:
-            raise ValueError(f"robot: {system.robot.name!r} has no actuators, so there is nothing to do")
+            raise ValueError(f"robot: {system.robot.name!r} has no actuators, so there are no actions")
         self.limits = _limits(limit, system)
         self.steps = max(1, round(duration / self.sim.dt))
-        self.target: Array | None = self._aim
+        self.target: Array | None = self._fixed_target
         self._reward, self.render_mode = reward, render_mode
         self.metadata = {**self.metadata, "render_fps": max(1, round(1 / self.sim.dt))}
-        self.names = tuple(_usual(system, target is not None) if observe is None else _names(observe))
+        self.names = tuple(_default_names(system, target is not None) if observe is None else _names(observe))
         self._readers = [self._reader(name) for name in self.names]
-        self._origin, self._count = self.sim.state, 0
-        self._camera: FrameRenderer | None = None
+        self._initial_state, self._step_count = self.sim.state, 0
+        self._renderer: FrameRenderer | None = None
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (system.nu,), np.float32)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (len(self.names),), np.float32)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
-        """Start an episode; a `seed` makes what is drawn repeatable, `options` say where it starts and aims."""
+        """Start an episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Seed of the random target and noise.
+        options : dict, optional
+            Values for this episode: "q0", "v0" and "target".
+
+        Returns
+        -------
+        observation : ndarray of float32
+            Observed quantities, in the order of `names`.
+        info : dict
+            Time "t" (s), estimated "error" of the simulation (m) and, if there is a target, "distance" (m).
+        """
         super().reset(seed=seed)
         given = dict(options or {})
         for name in given:
             if name not in OPTIONS:
                 raise KeyError(f"options: there is no {shown(name)}{suggestion(name, OPTIONS)}")
-        self.target = _place(given["target"]) if given.get("target") is not None else self._place_to_go()
+        self.target = _position(given["target"]) if given.get("target") is not None else self._next_target()
         if given.get("q0") is not None or given.get("v0") is not None:
             self.sim.reset(given.get("q0"), given.get("v0"))
         else:
-            self.sim.state = self._origin
+            self.sim.state = self._initial_state
         if self._noise:
-            self._shake()
-        self._count = 0
+            self._add_noise()
+        self._step_count = 0
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
-        """Hold the torques of an `action` for dt; beyond the limits they are cut, as drives do."""
+        """Apply the torques of an action for one step.
+
+        Parameters
+        ----------
+        action : array_like, shape (nu,)
+            Torques as fractions of their limits; values beyond -1 and 1 are clipped.
+
+        Returns
+        -------
+        observation : ndarray of float32
+            Observed quantities, in the order of `names`.
+        reward : float
+            Reward of the step.
+        terminated : bool
+            True if the step failed or a joint reached a limit of its travel.
+        truncated : bool
+            True at the end of the episode's duration.
+        info : dict
+            As for `reset`, with "reason" and "status" if the episode was terminated.
+        """
         shares = real_array("action", action)
         if shares.shape != self.action_space.shape or not np.isfinite(shares).all():
             raise ValueError(
@@ -152,30 +220,34 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
             self.sim.step(shares * self.limits)
         except StepError as error:
             reason = {"reason": str(error), "status": error.status}
-        left = self.steps - self._count
-        self._count += 1
-        told = self._rewarded(shares.astype(np.float32), left if reason else 1)
-        truncated = not reason and self._count >= self.steps
-        return self._observation(), told, bool(reason), truncated, {**self._info(), **reason}
+        remaining = self.steps - self._step_count
+        self._step_count += 1
+        reward = self._step_reward(shares.astype(np.float32), remaining if reason else 1)
+        truncated = not reason and self._step_count >= self.steps
+        return self._observation(), reward, bool(reason), truncated, {**self._info(), **reason}
 
     def render(self) -> Any:
-        """The robot as it is, an array (height, width, 3) of bytes with render_mode="rgb_array"; else nothing."""
+        """Return an image of the robot.
+
+        Returns
+        -------
+        ndarray of uint8, shape (height, width, 3), or None
+            None unless `render_mode` is "rgb_array".
+        """
         if self.render_mode is None:
             return None
         from flexarm.plotting.arm_artist import FrameRenderer
 
         marks = np.zeros((0, 3)) if self.target is None else self.target[None, :]
-        if self._camera is None:
-            self._camera = FrameRenderer(self.sim.system, np.array(self.sim.q), marks)
-        return self._camera.image(np.array(self.sim.q), marks, f"t = {self.sim.t:.2f} s")
+        if self._renderer is None:
+            self._renderer = FrameRenderer(self.sim.system, np.array(self.sim.q), marks)
+        return self._renderer.image(np.array(self.sim.q), marks, f"t = {self.sim.t:.2f} s")
 
-    # --- inside ---
+    def _next_target(self) -> Array | None:
+        return self._fixed_target if self._draw_target is None else _position(self._draw_target(self.np_random))
 
-    def _place_to_go(self) -> Array | None:
-        return self._aim if self._drawn is None else _place(self._drawn(self.np_random))
-
-    def _shake(self) -> None:
-        """Add noise to joints, and to motors behind them, and to their rates."""
+    def _add_noise(self) -> None:
+        """Add noise to the coordinates and rates of joints and of the motors behind elastic drives."""
         system, q, v = self.sim.system, np.array(self.sim.q), np.array(self.sim.v)
         for link in system.robot.links:
             own = [each for each in system.coordinates if each.link == link.name and each.kind != "elastic"]
@@ -191,14 +263,14 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         self.sim.reset(q, v, self.sim.t)
 
     def _reader(self, name: str) -> Callable[[Simulation], float]:
-        if name in TARGETS and (self._aim is not None or self._drawn is not None):
-            return partial(self._aimed, TARGETS.index(name))
+        if name in TARGETS and (self._fixed_target is not None or self._draw_target is not None):
+            return partial(self._target_entry, TARGETS.index(name))
         try:
             return self.sim.reader(name)
         except KeyError as error:
             raise KeyError(f"observe: {error.args[0]}") from None
 
-    def _aimed(self, axis: int, sim: Simulation) -> float:
+    def _target_entry(self, axis: int, sim: Simulation) -> float:
         return np.nan if self.target is None else float(self.target[axis])
 
     def _observation(self) -> Numbers:
@@ -211,9 +283,9 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
     def _distance(self, target: Array) -> float:
         return math.dist(self.sim.tip, target)
 
-    def _rewarded(self, action: Numbers, times: int) -> float:
+    def _step_reward(self, action: Numbers, count: int) -> float:
         if self._reward is None and self.target is not None:
-            return -self._distance(self.target) * times
+            return -self._distance(self.target) * count
         assert self._reward is not None
         return real_number("reward", self._reward(self.sim, action))
 
@@ -221,10 +293,10 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
 TARGETS = ("target.x", "target.y", "target.z")
 
 
-def _usual(system: System, aims: bool) -> list[str]:
-    """What is observed where nothing is said."""
+def _default_names(system: System, has_target: bool) -> list[str]:
+    """Return the names of the quantities that are observed by default."""
     moving = [each.name for each in system.coordinates if each.kind != "elastic"]
-    return [*moving, *(f"v.{name}" for name in moving), "tip.x", "tip.y", "tip.z", *(TARGETS if aims else ())]
+    return [*moving, *(f"v.{name}" for name in moving), "tip.x", "tip.y", "tip.z", *(TARGETS if has_target else ())]
 
 
 def _names(observe: Any) -> list[str]:
@@ -233,15 +305,15 @@ def _names(observe: Any) -> list[str]:
     return list(observe)
 
 
-def _place(target: Any) -> Array:
-    place = real_array("target", target)
-    if place.shape != (3,) or not np.isfinite(place).all():
+def _position(target: Any) -> Array:
+    position = real_array("target", target)
+    if position.shape != (3,) or not np.isfinite(position).all():
         raise ValueError(f"target = {shown(target)}: must be three finite numbers (m), or a function that draws them")
-    return place.copy()
+    return position.copy()
 
 
 def _limits(limit: Any, system: System) -> Array:
-    """The largest torque of each actuator, all of them finite."""
+    """Return the largest torque of each actuator; all must be finite."""
     if limit is None:
         raise ValueError("limit = None: give the largest torque of each actuator")
     try:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import STYLES, Picture
+from flexarm.plotting.style import LINE_STYLES, Picture
 
-LINK, TURN, LOAD = (STYLES[k][0] for k in (0, 1, 2))  # links; joint axes and angles; forces and torques
+LINK, TURN, LOAD = (LINE_STYLES[k][0] for k in (0, 1, 2))  # links; joint axes and angles; forces and torques
 LINES = "0.35"  # dimensions and frames
 LETTERS = 10.0  # pt
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flexarm.plotting.style import STYLES, Picture, grid
+from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid
 
 Curves = Mapping[str, tuple[Any, Any]]  # by label: abscissa, ordinate
 
@@ -59,9 +59,9 @@ def _orders(panels: Sequence[Curves]) -> list[list[str]]:
 def draw(plot: Any, panel: Curves, labels: Sequence[str]) -> None:
     """Curves in the styles of the house, each in that of its place among all labels."""
     for label, (x, y) in panel.items():
-        colour, dashes = STYLES[labels.index(label) % len(STYLES)]
+        colour, dashes = LINE_STYLES[labels.index(label) % len(LINE_STYLES)]
         plot.plot(x, y, color=colour, linestyle=dashes, linewidth=1.3, label=label)
-    grid(plot)
+    draw_grid(plot)
 
 
 def above(plot: Any, width: float) -> None:

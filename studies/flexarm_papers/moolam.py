@@ -11,7 +11,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import STYLES, Picture, grid
+from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page
@@ -229,7 +229,7 @@ def deviating(run: fa.Run, rigid: fa.Run) -> Picture:
     times = (0.0, 0.4, 0.6, 0.8, 1.0)
     figure = Picture(figsize=(8.0, 6.8))
     plots: Any = figure.subplots(2, 1, sharex=True, height_ratios=(4.2, 2.3))
-    blue, far = STYLES[0][0], "0.62"
+    blue, far = LINE_STYLES[0][0], "0.62"
     stiff, soft = (axes_of(each, rigid.time.values) for each in (rigid, run))
     bent = stiff + MAGNIFIED * (soft - stiff)
     for plot, up in zip(plots, (2, 1)):
@@ -240,7 +240,7 @@ def deviating(run: fa.Run, rigid: fa.Run) -> Picture:
                 plot.plot(arm[k, :, 0], arm[k, :, up], color=colour, linewidth=width, solid_capstyle="round", zorder=2)
         plot.set_aspect("equal")
         plot.set_ylabel(f"{'XYZ'[up]} (m)")
-        grid(plot)
+        draw_grid(plot)
     beside = ((6, 8), (-4, -14), (2, -15), (6, 6), (-20, -13))  # points, off the tips seen from above
     for t, off in zip(times, beside):
         k = round(t / SAMPLE)

@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 
 import flexarm as fa
 from flexarm.cli.other import paper
-from flexarm.plotting.style import STYLES
+from flexarm.plotting.style import LINE_STYLES
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page, png
@@ -90,7 +90,7 @@ def test_pictures_are_small_and_keep_their_colours(tmp_path):
     lines = {f"line {k}": (np.arange(2.0), np.arange(2.0) + k) for k in range(5)}
     with Image.open(io.BytesIO(png(curves({"height (m)": lines})))) as picture:
         shown = {tuple(colour) for _, colour in picture.convert("RGB").getcolors(picture.width * picture.height)}
-    for colour, _ in STYLES[:5]:
+    for colour, _ in LINE_STYLES[:5]:
         true = 255 * np.array(to_rgb(colour))
         assert min(np.abs(np.array(each) - true).max() for each in shown) < 12
 

@@ -1,4 +1,4 @@
-"""Short runs that several tests draw."""
+"""Short runs that several tests plot."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ BAR = fa.Section.rectangle(0.004, 0.02)
 
 @cache
 def two_link(rigid: bool = False) -> fa.Run:
-    """The two-link arm under bang-bang torques for a second."""
+    """Return a run of the two-link arm under bang-bang torques for one second."""
     robot = fa.library.two_link_arm(damping=1e-3)
     torque = {"upper": fa.bang_bang(0.05, (0.5, 1)), "fore": fa.bang_bang(0.01, (0.5, 1))}
     return fa.simulate(
@@ -28,7 +28,7 @@ def spatial() -> fa.Run:
 
 @cache
 def telescope() -> fa.Run:
-    """A boom that slides out of a turning shoulder."""
+    """Return a run of a boom that slides out of a rotating shoulder."""
     robot = fa.Robot(
         "telescope",
         links=[
@@ -51,7 +51,7 @@ def telescope() -> fa.Run:
 
 @cache
 def cart() -> fa.Run:
-    """A cart on the ground that pulls a flexible pendulum, in the xz plane."""
+    """Return a run of a cart with a flexible pendulum in the xz plane."""
     pole = fa.Link(
         "pole",
         length=0.8,

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from flexarm.plotting.animate import AnimationStage, coordinates
+from flexarm.plotting.animate import AnimationStage, interpolate_coordinates
 from flexarm.plotting.films import FrameSource
 
 from .runs import cart, spatial, telescope, two_link
 
 
-def test_a_gif_has_the_frames_and_the_pace_that_were_asked_for(tmp_path):
+def test_a_gif_has_the_requested_frames_and_speed(tmp_path):
     two_link().animate(tmp_path / "a.gif", fps=10, speed=0.5)
     with Image.open(tmp_path / "a.gif") as film:
         assert film.n_frames == 21  # 2 s of film and the last frame
@@ -19,7 +19,7 @@ def test_a_gif_has_the_frames_and_the_pace_that_were_asked_for(tmp_path):
         assert film.convert("RGB").getpixel((2, 2)) == (255, 255, 255)
 
 
-def test_a_pace_that_gif_does_not_have_is_made_up_for_by_the_choice_of_frames(tmp_path):
+def test_a_frame_rate_that_gif_does_not_support_keeps_the_speed(tmp_path):
     two_link().animate(tmp_path / "a.gif", fps=30)  # 33 ms is no length of a GIF's frame; 30 ms is
     with Image.open(tmp_path / "a.gif") as film:
         assert film.info["duration"] * (film.n_frames - 1) / 1000 == pytest.approx(1.0, abs=0.03)
@@ -38,7 +38,7 @@ def test_frames_do_not_depend_on_the_samples():
     assert times[0] == 0
     assert times[-1] == 1
     assert np.diff(times)[:-1] == pytest.approx(np.full(len(times) - 2, 1 / 7))
-    q, samples = coordinates(run, times), run.data["q"].values
+    q, samples = interpolate_coordinates(run, times), run.data["q"].values
     for k, name in enumerate(run.data["coordinate"].values):
         assert q[:, k] == pytest.approx(
             run[str(name)].interp(time=times).values, abs=2e-3 * np.abs(samples[:, k]).max()
@@ -52,13 +52,13 @@ def test_a_still_background_gives_the_same_picture():
     stage.show(2)
     plain = stage.figure
     plain.canvas.draw()
-    camera = FrameSource(stage)
+    source = FrameSource(stage)
     stage.show(2)
-    quick = np.asarray(camera._shot(), dtype=float)
+    quick = np.asarray(source._render_frame(), dtype=float)
     for artist in stage.moving:
         artist.set_animated(False)
-    camera.canvas.draw()
-    slow = np.asarray(camera.canvas.buffer_rgba())[..., :3].astype(float)
+    source.canvas.draw()
+    slow = np.asarray(source.canvas.buffer_rgba())[..., :3].astype(float)
     assert (np.abs(quick - slow).max(axis=2) > 30).mean() < 1e-3
 
 

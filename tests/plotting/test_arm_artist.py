@@ -8,7 +8,7 @@ FLAT = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
 
 @pytest.mark.parametrize(("order", "axes"), [([0, 1, 2], (0, 1)), ([0, 2, 1], (0, 2)), ([2, 0, 1], (1, 2))])
 def test_a_flat_cloud_is_drawn_in_its_plane(order, axes):
-    view = ArmView.of(FLAT[:, order])
+    view = ArmView.fit(FLAT[:, order])
     assert view.axes == axes
     figure, plot = view.figure()
     assert plot.name == "rectilinear"
@@ -19,7 +19,7 @@ def test_a_flat_cloud_is_drawn_in_its_plane(order, axes):
 
 
 def test_what_leaves_the_plane_is_drawn_in_space():
-    view = ArmView.of(np.vstack([FLAT, [0.0, 0.0, 0.1]]))
+    view = ArmView.fit(np.vstack([FLAT, [0.0, 0.0, 0.1]]))
     _, plot = view.figure()
     assert plot.name == "3d"
     sides = np.array([np.ptp(lim) for lim in (plot.get_xlim(), plot.get_ylim(), plot.get_zlim())])
@@ -28,7 +28,7 @@ def test_what_leaves_the_plane_is_drawn_in_space():
 
 
 def test_everything_is_inside_even_a_straight_line():
-    view = ArmView.of(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
-    assert view.flat
+    view = ArmView.fit(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+    assert view.is_planar
     assert (view.low < 0).all()
     assert (view.high > [1, 0, 0]).all()

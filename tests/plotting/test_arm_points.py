@@ -1,4 +1,4 @@
-"""What is drawn is where the mechanics says it is."""
+"""Drawn points of arms against positions from `System`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Figures of what runs tell: axes, units, and the lines in them."""
+"""Figures of spectra, decays and frequency responses: axes, units and curves."""
 
 import numpy as np
 import pytest

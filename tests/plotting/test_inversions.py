@@ -1,4 +1,4 @@
-"""Pictures of torques that were found for a path."""
+"""Figures of inverse dynamics."""
 
 import numpy as np
 import pytest

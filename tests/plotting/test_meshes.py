@@ -3,7 +3,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.plotting.arm_points import Arm
-from flexarm.plotting.meshes import Solid, Solids, ball
+from flexarm.plotting.meshes import ArmSolids, Solid, steel_ball_radius
 
 BAR = fa.Section.rectangle(0.02, 0.04)
 METAL = fa.Material(7e10, 2700.0)
@@ -11,11 +11,11 @@ METAL = fa.Material(7e10, 2700.0)
 
 def solids(robot: fa.Robot, q: dict[str, float], **options: float) -> list[Solid]:
     system = fa.System(robot, native=False)
-    return Solids(Arm(system, system.posture(q)[None], points=25), **options).all()
+    return ArmSolids(Arm(system, system.posture(q)[None], points=25), **options).all()
 
 
 def volume(solid: Solid) -> float:
-    """By the divergence theorem: positive where triangles look outwards."""
+    """Return the volume by the divergence theorem, positive for outward triangles."""
     a, b, c = (solid.points[0][solid.faces[:, k]] for k in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
 
@@ -57,8 +57,10 @@ def test_masses_are_balls_of_steel_and_joints_lie_along_their_axes() -> None:
     )
     found = {each.kind: each for each in solids(robot, {})}
     assert set(found) == {"link", "joint", "drive", "mass"}
-    assert abs(volume(found["mass"])) == pytest.approx(4 / 3 * np.pi * ball(fa.PointMass(5.0)) ** 3, rel=0.15)
-    assert ball(fa.PointMass(5.0)) ** 3 * 4 / 3 * np.pi * 7850 == pytest.approx(5.0)
+    assert abs(volume(found["mass"])) == pytest.approx(
+        4 / 3 * np.pi * steel_ball_radius(fa.PointMass(5.0)) ** 3, rel=0.15
+    )
+    assert steel_ball_radius(fa.PointMass(5.0)) ** 3 * 4 / 3 * np.pi * 7850 == pytest.approx(5.0)
     np.testing.assert_allclose(found["mass"].points[0].mean(axis=0), [1, 0, 0], atol=1e-12)
     joint = found["joint"].points[0]
     assert np.ptp(joint[:, 1]) == pytest.approx(2 * 0.8 / 80)  # of a slender link

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.plotting.meshes import alike, extent, hollow, outline
+from flexarm.plotting.meshes import extent, has_open_ends, match_corner_counts, outline
 
 SHAPES = [
     fa.Section.rectangle(0.02, 0.03),
@@ -31,7 +31,7 @@ def test_outlines_enclose_the_areas_of_solid_sections() -> None:
     assert area(outline(SHAPES[0], 0.0, 1.0)) == pytest.approx(SHAPES[0].at(0).A)
     assert area(outline(SHAPES[4], 0.0, 1.0)) == pytest.approx(SHAPES[4].at(0).A)
     assert area(outline(SHAPES[1], 0.0, 1.0)) == pytest.approx(SHAPES[1].at(0).A, rel=0.02)  # of twenty corners
-    assert [hollow(each) for each in SHAPES] == [False, False, True, True, True]
+    assert [has_open_ends(each) for each in SHAPES] == [False, False, True, True, True]
 
 
 def test_numbers_are_drawn_as_the_rectangle_that_has_them() -> None:
@@ -44,6 +44,6 @@ def test_tapers_vary_and_steps_may_change_their_shape() -> None:
     cone = fa.Section.tapered(fa.Section.circle(0.04), fa.Section.circle(0.02))
     assert extent(outline(cone, 0.5, 1.0)) == pytest.approx(0.03)
     stepped = fa.Section.stepped([{"upto": 0.5, "section": SHAPES[0]}, {"upto": 1.0, "section": SHAPES[1]}])
-    both = alike([outline(stepped, xi, 1.0) for xi in (0.2, 0.8)])
+    both = match_corner_counts([outline(stepped, xi, 1.0) for xi in (0.2, 0.8)])
     assert both.shape == (2, 20, 2)
     assert area(both[0]) == pytest.approx(SHAPES[0].at(0).A)  # corners that are put in change nothing

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from flexarm.plotting.style import Picture
-from flexarm.plotting.time_series import HASH, panels, swing
+from flexarm.plotting.time_series import MAX_TURNING_POINT_COUNT, create_panels, draw_oscillation
 
 
 @pytest.mark.parametrize("count", range(1, 8))
 def test_plots_fill_the_figure_without_gaps(count):
-    figure, plots = panels(count, height=2.0)
+    figure, plots = create_panels(count, height=2.0)
     assert len(plots) == len(figure.axes) == count
     cells = figure.axes[0].get_subplotspec().get_gridspec()
     covered = np.zeros((cells.nrows, cells.ncols), dtype=int)
@@ -18,13 +18,13 @@ def test_plots_fill_the_figure_without_gaps(count):
 
 
 def test_the_last_plot_of_every_column_is_labelled_with_time():
-    _, plots = panels(5, height=2.0)
+    _, plots = create_panels(5, height=2.0)
     assert [plot.get_xlabel() for plot in plots] == ["", "", "", "time (s)", "time (s)"]
 
 
 def drawn(values):
     plot = Picture().add_subplot()
-    swing(plot, 0, np.linspace(0, 1, len(values)), values, "kinetic")
+    draw_oscillation(plot, 0, np.linspace(0, 1, len(values)), values, "kinetic")
     return plot
 
 
@@ -49,6 +49,6 @@ def test_a_fast_one_is_the_range_in_which_it_swings():
 
 
 def test_noise_on_a_constant_is_no_swing():
-    noise = 1e-3 * np.random.default_rng(1).normal(size=5 * HASH)
+    noise = 1e-3 * np.random.default_rng(1).normal(size=5 * MAX_TURNING_POINT_COUNT)
     assert len(drawn(np.append(0.0, 1.0 + noise)).lines) == 1
-    assert len(drawn(np.zeros(5 * HASH)).lines) == 1
+    assert len(drawn(np.zeros(5 * MAX_TURNING_POINT_COUNT)).lines) == 1

@@ -28,8 +28,8 @@ def test_panels_that_would_be_empty_are_left_out():
 
 def test_curves_are_called_after_their_links():
     figure = two_link().plot(other=two_link(rigid=True))
-    said = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert said == ["upper", "fore", "rigid twin"]
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert labels == ["upper", "fore", "rigid twin"]
     assert cart().plot().axes[0].get_ylabel() == "angle (rad), travel (m)"
     assert cart().plot().axes[2].get_ylabel() == "torque (N m), force (N)"
 

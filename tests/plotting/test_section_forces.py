@@ -1,4 +1,4 @@
-"""Diagrams along a link."""
+"""Figures of internal forces along a link."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_nothing_at_all_is_drawn_as_zero():
     assert len(figure.axes) == 6
 
 
-def test_what_is_wrong_is_said(run):
+def test_wrong_arguments_raise_errors(run):
     with pytest.raises(fa.DescriptionError, match="no such link"):
         run.plot_section_forces("arm")
     with pytest.raises(ValueError, match="times: 5 s is outside the run"):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.plotting.arm_figures import SWING, plot_modes
+from flexarm.plotting.arm_figures import MODE_AMPLITUDE, plot_modes
 
 
 def test_planar_modes_are_drawn_flat_each_with_its_frequency():
@@ -23,7 +23,7 @@ def test_displacements_are_scaled_to_be_seen():
     figure = plot_modes(fa.modes(fa.library.two_link_arm(), joints="locked"), most=2)
     for plot in figure.axes:
         heights = np.concatenate([line.get_ydata() for line in plot.lines])
-        assert np.abs(heights).max() == pytest.approx(SWING * 1.5, rel=0.05)  # the arm is 1.5 m long
+        assert np.abs(heights).max() == pytest.approx(MODE_AMPLITUDE * 1.5, rel=0.05)  # the arm is 1.5 m long
 
 
 def test_a_rigid_robot_has_no_mode_to_draw():

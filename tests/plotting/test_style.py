@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from flexarm.plotting.style import STYLES
+from flexarm.plotting.style import LINE_STYLES
 
 
 def luminance(colour) -> float:
-    """Relative luminance as WCAG defines it."""
+    """Return the relative luminance as defined by WCAG."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
     return float(np.dot([0.2126, 0.7152, 0.0722], linear))
 
 
-@pytest.mark.parametrize("colour", [colour for colour, _ in STYLES])
+@pytest.mark.parametrize("colour", [colour for colour, _ in LINE_STYLES])
 def test_every_line_stands_out_from_the_paper(colour):
-    assert 1.05 / (luminance(colour) + 0.05) > 3.0  # what WCAG asks of graphics
+    assert 1.05 / (luminance(colour) + 0.05) > 3.0  # required by WCAG for graphics
 
 
 def test_lines_differ_by_dashes_too():
-    assert len({str(dashes) for _, dashes in STYLES}) == len(STYLES)
+    assert len({str(dashes) for _, dashes in LINE_STYLES}) == len(LINE_STYLES)
 
 
 # what protanopes, deuteranopes and tritanopes see of linear RGB (Machado, Oliveira and Fernandes, 2009)
@@ -32,7 +32,7 @@ SIGHT = {
 
 
 def lab(linear) -> np.ndarray:
-    """CIE L*a*b* of linear RGB under daylight."""
+    """Return CIE L*a*b* of linear RGB under daylight."""
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
     x, y, z = to_xyz @ np.clip(linear, 0, 1) / [0.9505, 1.0, 1.089]
     x, y, z = (np.cbrt(c) if c > 0.008856 else 7.787 * c + 16 / 116 for c in (x, y, z))
@@ -43,7 +43,7 @@ def lab(linear) -> np.ndarray:
 def test_the_first_five_colours_are_far_apart_for_everyone(sight):
     linear = [
         np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)])
-        for colour, _ in STYLES[:5]
+        for colour, _ in LINE_STYLES[:5]
     ]
     seen = [lab(np.array(SIGHT[sight]) @ each) for each in linear]
     least = min(np.linalg.norm(one - other) for one, other in combinations(seen, 2))

@@ -39,18 +39,20 @@ def test_a_sweep_of_another_version_gives_a_warning(lines):
 
 
 def test_bands_of_an_interrupted_study_are_those_of_its_first_draws(drawn):
-    """Members that are done beyond the first that is missing are those that were quick."""
+    """Check that members after the first missing one are ignored, since they are biased to fast ones."""
     status, place = drawn["status"].values.copy(), np.arange(32)
     status[24:] = np.where(drawn[MASS].values[24:] < 3.0, "completed", "missing")
     status[24] = "missing"
-    said = "of the first 24 of 32 members drawn, which are all done"
+    statistics = "of the first 24 of 32 members drawn, which are all done"
     tips = np.where((status == "missing")[:, None], np.nan, drawn["tip"].values)
-    partial = drawn.assign(status=("member", status), tip=(("member", "axis"), tips)).assign_attrs(statistics=said)
+    partial = drawn.assign(status=("member", status), tip=(("member", "axis"), tips)).assign_attrs(
+        statistics=statistics
+    )
     figure = fa.plot_sweep(partial, "tip.y")
     whole = fa.plot_sweep(drawn.isel(member=place < 24).assign_attrs(kind="monte_carlo"), "tip.y")
     medians = [each.axes[0].lines[-1].get_ydata() for each in (figure, whole)]
     np.testing.assert_array_equal(*medians)
-    assert said in figure.get_suptitle().replace("\n", " ")
+    assert statistics in figure.get_suptitle().replace("\n", " ")
 
 
 def test_lines_over_one_field(lines):
@@ -82,7 +84,7 @@ def test_bands_over_what_was_drawn(drawn):
     assert figure.axes[0].get_title() == f"explains {100 * max(share, 0):.0f} %"
 
 
-def test_members_that_failed_are_told_and_left_out(lines):
+def test_failed_members_are_counted_and_left_out(lines):
     broken = lines.copy(deep=True)
     broken["status"][1] = "failed"
     broken["tip"][1] = np.nan
@@ -110,7 +112,7 @@ def test_words_along_an_axis():
         ({"mass": 1.0}, "all fields are held"),
     ],
 )
-def test_what_is_asked_for_is_checked(lines, given, sentence):
+def test_wrong_arguments_are_refused(lines, given, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         fa.plot_sweep(**{"data": lines, **given})
 

@@ -1,4 +1,4 @@
-"""Planar robots of every kind of joint, and the comparison of a closed form with `System`."""
+"""Planar robots with all kinds of joints, and comparison of a closed form with `System`."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def bending(count: int, basis: Any = "elements", **fields: Any) -> fa.Flexible:
 
 
 def arm(elements: int, **fields: Any) -> fa.Robot:
-    """Two links with hinges and finite elements."""
+    """Return an arm of two revolute links with finite elements."""
     shapes = bending(elements)
     return fa.Robot("arm", links=[link("a", "R", shapes), link("b", "R", shapes, 0.7, **fields)], gravity=GRAVITY)
 
 
 def zero_order(robot: fa.Robot) -> fa.Robot:
-    """What the closed form describes, for `System`."""
+    """Return the robot with stiffening "none" for all links."""
     flexible = [f"links.{each.name}.flexible.stiffening" for each in robot.links if each.flexible is not None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fa.UnitsWarning)
@@ -46,8 +46,10 @@ def zero_order(robot: fa.Robot) -> fa.Robot:
 
 
 def state(system: fa.System, seed: int = 0, **given: float) -> tuple[np.ndarray, np.ndarray]:
-    """Deflections of some per cent, hinges anywhere; slides, unless given by the name of their link, in the front part
-    of a link that slides through its joint."""
+    """Return a random state with deflections of some per cent.
+
+    Coordinates of sliding joints are given by the name of their link, or lie in the front part of a sliding link.
+    """
     q, v = np.random.default_rng(seed).uniform(-1, 1, (2, system.nq))
     for body in system._chain.bodies:
         elastic = slice(body.local.start + body.local.elastic.start, body.local.start + body.local.count)
@@ -63,7 +65,7 @@ def state(system: fa.System, seed: int = 0, **given: float) -> tuple[np.ndarray,
 
 
 def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
-    """The largest difference from `System`, relative to the largest entry of each matrix, and where it is."""
+    """Return the largest difference from `System`, relative to the largest entry of a matrix, and its name."""
     found = form.lambdify()(q, v)
     C = system.coriolis(q, v)
     pairs = {
@@ -79,10 +81,12 @@ def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) 
     pairs["inverse dynamics"] = (found["M"] @ a + found["C"] @ v + found["K"] @ q + found["D"] @ v + found["G"], whole)
     scales = {name: _largest(other) for name, (_, other) in pairs.items()}
     scales["Cv"] = _largest(np.abs(C) @ np.abs(v))  # its terms cancel
-    rounding = 0.1 * _largest(pairs["M"][1]) * _largest(v)  # C is made of changes of M, which may be small beside M
+    rounding = (
+        0.1 * _largest(pairs["M"][1]) * _largest(v)
+    )  # C consists of derivatives of M, which may be small compared with M
     scales |= {"C": max(scales["C"], rounding), "Cv": max(scales["Cv"], rounding * _largest(v))}
-    off = {name: _largest(own - other) / (scales[name] or 1.0) for name, (own, other) in pairs.items()}
-    return max((value, name) for name, value in off.items())
+    errors = {name: _largest(own - other) / (scales[name] or 1.0) for name, (own, other) in pairs.items()}
+    return max((value, name) for name, value in errors.items())
 
 
 def _dry_friction(system: fa.System, v: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Closed forms of the models that are simulated, "shortening" and "exact", against `System`, each other and figures."""
+"""Closed forms of the models "shortening" and "exact" against `System`, each other and published values."""
 
 import re
 import warnings
@@ -37,7 +37,7 @@ def agrees(robot, seed=0, **options):
     return form
 
 
-# --- as simulated ---
+# --- comparison with System ---
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -67,7 +67,7 @@ def test_links_that_only_stretch(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_several_places_of_a_link_have_names_of_their_own(model):
+def test_points_of_a_link_have_distinct_abbreviations(model):
     branches = [link("b", "R", at=0.5), link("c", "R", parent="a", at=0.25)]
     form = agrees(arm(link("a", "R", shapes(model), payload=LUMP), *branches))
     written = re.findall(r"^(\S.*?) =\{\}&", form.latex(), re.M)
@@ -85,7 +85,7 @@ def test_tapered_and_stepped_sections(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_what_rides_along_a_bent_link(model):
+def test_a_link_that_slides_along_a_bent_link(model):
     form = agrees(arm(link("a", "R", shapes(model, 2)), link("b", "Pa", shapes(model), 0.7, payload=LUMP)))
     letter = {"shortening": "H", "exact": "L"}[model]
     assert f"{letter}_2_1" in {str(each) for each in form.short.definitions}
@@ -103,7 +103,7 @@ def test_a_slide_on_a_shortened_link_that_slides():
     agrees(arm(link("a", "Pb", shapes("shortening")), link("b", "Pa", payload=LUMP)), parameters="numeric")
 
 
-def test_a_mesh_that_only_constraints_hold():
+def test_a_mesh_that_is_held_by_constraints_only():
     held = (fa.PointSupport("a", (0, 0, 0)), fa.PointSupport("a", (1, 0, 0)))
     for model in ("none", "shortening"):
         flexible = shapes(model, 2, fa.Elements(root="free"), damping=fa.Damping(ratio=0.02))
@@ -117,7 +117,7 @@ def test_each_link_has_its_own_model():
     assert [note.split("'")[1] for note in form.notes] == ["none", "shortening", "exact"]
 
 
-def test_the_librarys_arm_is_what_is_simulated():
+def test_the_closed_form_of_the_library_arm_equals_the_simulated_model():
     agrees(fa.library.two_link_arm(), parameters="numeric")
 
 
@@ -130,7 +130,7 @@ def test_random_planar_trees_of_hinges(robot, model):
     assert error < TOLERANCE, where
 
 
-# --- what needs no other derivation ---
+# --- analytical checks ---
 
 
 @pytest.mark.parametrize(("model", "expected"), [("none", -1.0), ("shortening", 0.193), ("exact", 0.193)])
@@ -202,11 +202,11 @@ def test_position_vectors_lead_to_points_of_the_axis(model):
             assert np.allclose(own, system.frame(name, share * length, q)[:3, 3], atol=1e-12)
 
 
-# --- what is written ---
+# --- generated code and documents ---
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_lengths_can_be_changed_without_deriving_anew(model):
+def test_lengths_can_be_changed_in_a_derived_form(model):
     def at(length):
         bare = shapes(model, 1, fa.Modes(tip_mass=0.0, tip_inertia=0.0), stretch=1)
         return fa.equations(arm(link("a", "R", bare, length, payload=LUMP)), stiffening=model)
@@ -265,7 +265,7 @@ def test_the_estimated_size_is_right_within_a_factor_of_four(model, counts):
     robot = arm(*(link(f"l{k}", "R", shapes(model, count)) for k, count in enumerate(counts)))
     found = fa.equations(robot, stiffening=model).listing
     statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
-    assert 0.25 < sum(checks.statements(robot)) / statements < 4
+    assert 0.25 < sum(checks.estimate_statement_counts(robot)) / statements < 4
 
 
 # --- what is asked for, and what is not there ---
@@ -340,7 +340,7 @@ def test_exact_links_that_slide_through_their_joint():
     assert "stiffening 'exact' has a closed form only where a link does not slide through its joint" in sentence
 
 
-def test_exact_meshes_that_nothing_holds_at_the_root():
+def test_exact_meshes_with_a_free_root():
     held = (fa.PointSupport("a", (0, 0, 0)), fa.PointSupport("a", (1, 0, 0)))
     robot = fa.Robot(links=[link("a", "R", shapes("none", 2, fa.Elements(root="free")))], constraints=held)
     assert "only where its shapes hold its root (see basis.root)" in refusal(robot, stiffening="exact")

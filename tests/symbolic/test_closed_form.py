@@ -1,4 +1,4 @@
-"""The closed form against `mechanics`, which derives the same equations in another way; routes against each other."""
+"""Closed forms against the independent derivation of `System`, and the two routes against each other."""
 
 from itertools import product
 
@@ -54,7 +54,7 @@ def test_a_joint_at_a_node():
 
 
 @pytest.mark.parametrize("rear", ["flexible", "rigid"])
-def test_what_sticks_out_behind_a_joint(rear):
+def test_the_part_of_a_link_behind_its_joint(rear):
     through = joint("Pb", rear=rear)
     middle = link("b", "Pb", bending(2), joint=through, rotary_inertia=True, payload=LUMP, hub=LUMP)
     base = fa.Pose((0.1, 0.2, 0.0), (0, 0, 0.3))
@@ -135,7 +135,7 @@ def test_spatial_rigid_chain_about_any_axes():
     agrees(fa.Robot(links=links, gravity=(1, -2, -9.5)))
 
 
-# --- the routes ---
+# --- routes ---
 
 
 @pytest.mark.parametrize("elements", [1, 2])
@@ -213,7 +213,7 @@ def test_lagranges_equations_of_the_position_vectors(robot, k, lengths):
 
 @pytest.mark.parametrize(("contact", "elements", "k", "nodes"), [("nodal", 2, 1, (1,)), ("element", 3, 2, (1, 2))])
 def test_a_link_held_by_its_mesh_equals_the_system_with_these_nodes_in_the_joint(contact, elements, k, nodes):
-    """The middle node, or both nodes of the middle element."""
+    """Fix the middle node, or both nodes of the middle element."""
     robot = meshed_arm(contact, elements)
     form, system = fa.equations(robot, k={"b": k}), fa.System(zero_order(robot), native=False)
     kept = [system.index(name) for name in form.names]
@@ -250,7 +250,7 @@ def test_rate_of_mass_matrix_less_twice_coriolis_is_skew_symbolically():
 def test_sympy_alone_gives_the_same(monkeypatch):
     robot = fa.Robot(links=[link("a", "R", bending(1)), link("b", "Pb", payload=LUMP)], gravity=GRAVITY)
     q, v = state(fa.System(robot, native=False))
-    assert algebra.backend is symengine  # else SymPy would be compared with itself
+    assert algebra.backend is symengine  # otherwise SymPy would be compared with itself
     quick = fa.equations(robot).lambdify()(q, v)
     monkeypatch.setattr(algebra, "backend", sympy)
     plain = fa.equations(robot).lambdify()(q, v)
@@ -269,7 +269,7 @@ def test_parameters_are_symbols_numbers_or_some_of_each():
     assert {str(each) for each in some.M.free_symbols} <= {"m_1", *(str(q) for q in some.q)}
 
 
-def test_a_value_can_be_changed_without_deriving_anew():
+def test_values_can_be_changed_in_a_derived_form():
     robot = arm(1, payload=fa.PointMass(0.1))
     q, v = np.full((2, 6), 0.1)
     heavy = fa.equations(robot.with_({"links.b.payload.mass": 0.4})).lambdify()(q, v)

@@ -1,4 +1,4 @@
-"""Generated functions: each is run, or compiled and run, and must give what the others give."""
+"""Tests of generated functions, which are run, compiled if necessary, and compared with each other."""
 
 import ctypes
 import re
@@ -69,7 +69,7 @@ def test_c_compiles_without_warnings_and_gives_the_same(form, tmp_path):
 
 
 def unused(form, tmp_path) -> str:
-    """Return what a compiler says about the generated C."""
+    """Return the error output of a compiler for the generated C."""
     source = tmp_path / "motion.c"
     source.write_text(form.c())
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wunused", "-Werror", "-fsyntax-only"]
@@ -80,7 +80,7 @@ def unused(form, tmp_path) -> str:
 @pytest.mark.parametrize("space", [False, True], ids=["planar", "spatial"])
 @pytest.mark.parametrize(("first", "second"), [*product(KINDS, KINDS)])
 def test_c_has_no_unused_variables(first, second, space, tmp_path):
-    """All pairs of joints; one link of second order, one of the zero-order model."""
+    """Check all pairs of joints, with one link of second order and one of zero order."""
     hinges = (fa.Revolute("z"), fa.Revolute("y")) if space else (None, None)
     shapes = fa.Flexible(**{"bend_z" if space else "stretch": 1}, stiffening="shortening")
     links = [
@@ -92,7 +92,7 @@ def test_c_has_no_unused_variables(first, second, space, tmp_path):
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 def test_statements_that_cancel_are_dropped(tmp_path):
-    """Common subexpressions are found before terms cancel; here one of them is left without a use."""
+    """Check a robot in which terms cancel, so that a common subexpression is not used."""
     along, across = (fa.Flexible(**{family: 1}, basis="elements", stiffening="none") for family in ("twist", "bend_z"))
     lump = fa.PointMass(0.3, offset=(0.05, 0.02, 0.03), inertia=(0.01, 0.02, 0.025))
     links = [
@@ -117,8 +117,8 @@ def test_matlab_runs_in_octave(form, tmp_path):
     same(dict(zip("MCKDG", [row.reshape(reference[n].shape) for n, row in zip("MCKDG", rows)], strict=True)), reference)
 
 
-def test_matlab_says_what_python_says():
-    """Without Octave: the same statements, counted from one, with MATLAB's operators for numbers."""
+def test_matlab_has_the_statements_of_python():
+    """Evaluate the MATLAB statements in Python, without Octave."""
     form = FORMS[0]
     written = form.matlab("motion")
     assert written.startswith("function [M, C, K, D, G] = motion(q, v, p)\n% Equations of motion of 'arm'")
@@ -158,7 +158,7 @@ def test_every_function_names_its_coordinates_and_parameters():
 
 
 def test_elastic_coordinates_have_units():
-    """The unit of each is that which makes its terms of the kinetic energy joules."""
+    """Check that the units of coordinates make terms of the kinetic energy joules."""
     joints = {"modes": fa.Revolute("z"), "elements": fa.Revolute("y"), "reduced": fa.Revolute("y")}
     bases = {"modes": "modes", "elements": "elements", "reduced": fa.Reduced(elements=4, interface="fixed")}
     links = []
@@ -180,7 +180,7 @@ def test_elastic_coordinates_have_units():
 
 
 def size_of(unit: str, length: float, mass: float) -> float:
-    """Return by how much numbers of a unit grow if lengths and masses do; times stay."""
+    """Return the factor of values of a unit if lengths and masses have factors."""
     over, _, under = unit.replace("^1/2", "^0.5").partition("/")
     sizes = {"m": length, "kg": mass, "N": length * mass, "rad": 1.0, "s": 1.0, "-": 1.0, "1": 1.0}
     found = 1.0
@@ -202,8 +202,8 @@ def size_of(unit: str, length: float, mass: float) -> float:
     ],
     ids=["mesh", "elements", "modes", "reduced"],
 )
-def test_units_are_those_by_which_numbers_grow(shapes, joint):
-    """A robot whose lengths and masses are larger by factors: values of each unit grow by its powers of them."""
+def test_units_agree_with_the_scaling_of_values(shapes, joint):
+    """Scale the lengths and masses of a robot, and check the factors of parameters and matrices by their units."""
     flexible = fa.Flexible(**{"stiffening": "shortening"} | shapes)
 
     def form(length, mass):
@@ -240,7 +240,7 @@ def test_coordinates_by_name():
     same(form.lambdify()({form.names[3]: 0.5}, {form.names[3]: 0.5}), form.lambdify()(q, q))
 
 
-def test_what_is_left_out_is_said_everywhere():
+def test_neglected_effects_are_stated_in_all_formats():
     hinge = fa.Revolute("z", coulomb=0.1, drive=fa.Drive(50.0, 0.1, 0.02))
     robot = fa.Robot(links=[fa.Link("a", 1.0, hinge, mass=1.0)], constraints=[fa.OnPlane("a", normal="y")])
     form = fa.equations(robot)
@@ -254,7 +254,7 @@ def test_what_is_left_out_is_said_everywhere():
     assert "#   1  tau_1" in written[1]
 
 
-def test_wrong_use_is_a_sentence():
+def test_wrong_arguments_raise_errors():
     form = FORMS[0]
     evaluate = form.lambdify()
     with pytest.raises(ValueError, match=r"q has shape \(3,\): must be \(6,\), one for each of eq\.names"):

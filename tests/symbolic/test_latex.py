@@ -1,4 +1,4 @@
-"""The LaTeX document: complete, balanced, every formula in it readable by a mathematics parser."""
+"""Tests of the LaTeX document: completeness, balanced brackets, formulas that can be parsed."""
 
 import re
 import shutil

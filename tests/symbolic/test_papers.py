@@ -1,4 +1,4 @@
-"""What the papers print: My et al., Bien & My."""
+"""Matrices printed in the papers of My et al. and Bien & My."""
 
 from itertools import product
 
@@ -26,7 +26,7 @@ def touching(kind, contact="nodal"):
 
 
 def two_links(first, second):
-    """One of the nine robots of the appendix; a link that slides through its joint is gripped at its first node."""
+    """Return one of the nine robots of the appendix; sliding links are held at their first node."""
     ground = fa.SlidingPrismatic(angle=0.4) if first == "Pa" else touching(first)
     links = [
         link("a", first, bending(ELEMENTS), joint=ground),
@@ -43,7 +43,7 @@ def turned(angle, x, y):
 
 
 def first_matrix(kind):
-    """Theta_01 of the appendix."""
+    """Return Theta_01 of the appendix."""
     a1 = d1 - l1
     return {
         "R": turned(theta1, 0, 0),
@@ -53,7 +53,7 @@ def first_matrix(kind):
 
 
 def second_matrix(kind):
-    """Theta_12 of the appendix."""
+    """Return Theta_12 of the appendix."""
     tip, slope = u(1, 2 * ELEMENTS + 1), u(1, 2 * ELEMENTS + 2)
     there, lean = u(1, 2 * NODE + 1), u(1, 2 * NODE + 2)
     a2, angle = d2 - l2, gamma2 + slope
@@ -121,7 +121,7 @@ def zeros(matrix):
 
 
 def pairs(rows, columns):
-    """Places in a symmetric matrix."""
+    """Return index pairs of a symmetric matrix."""
     return {pair for i in rows for j in columns for pair in ((i, j), (j, i))}
 
 

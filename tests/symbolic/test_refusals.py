@@ -1,12 +1,12 @@
-"""What has no closed form here, symbols that clash, and forms that would be too large: sentences."""
+"""Errors for robots without a closed form, for clashing symbols and for forms that are too large."""
 
 import pytest
 
 import flexarm as fa
 from benchmarks.robots import planar_chain, spatial_chain
-from flexarm.cli.analyze import format_of
+from flexarm.cli.analyze import select_format
 from flexarm.symbolic import checks
-from flexarm.symbolic.code import listing
+from flexarm.symbolic.code import build_listing
 from tests.symbolic.cases import arm, bending, joint, link
 
 
@@ -16,7 +16,7 @@ def refusal(robot, **options):
     return str(caught.value)
 
 
-def test_other_things_than_robots():
+def test_robots_are_required():
     assert "needs a Robot, but got str" in refusal("arm.yaml")
 
 
@@ -105,11 +105,11 @@ def test_symbols_can_be_renamed():
     assert "$\\alpha$" in form.latex()
 
 
-def test_endings_of_files_say_the_format():
-    assert format_of(None, "arm.tex") == "latex"
-    assert format_of("c", "arm.h") == "c"
+def test_the_ending_of_a_file_selects_the_format():
+    assert select_format(None, "arm.tex") == "latex"
+    assert select_format("c", "arm.h") == "c"
     with pytest.raises(ValueError, match=r"--output arm\.doc: must end in one of \.txt, \.tex, \.py, \.c, \.m"):
-        format_of(None, "arm.doc")
+        select_format(None, "arm.doc")
 
 
 # --- size ---
@@ -133,6 +133,6 @@ def test_large_forms_are_refused_before_any_work():
 )
 def test_the_estimate_is_right_within_a_factor_of_four(robot):
     form = fa.equations(robot, stiffening="none")
-    found = listing(form)
+    found = build_listing(form)
     statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
-    assert 0.25 < sum(checks.statements(form.robot)) / statements < 4
+    assert 0.25 < sum(checks.estimate_statement_counts(form.robot)) / statements < 4

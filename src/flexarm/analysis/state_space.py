@@ -427,9 +427,9 @@ class StateSpace:
         matplotlib.figure.Figure
             The figure.
         """
-        from flexarm.plotting.frequency import bode
+        from flexarm.plotting.frequency import bode_figure
 
-        return bode(self, f)
+        return bode_figure(self, f)
 
     def pole_zero_map(self) -> Figure:
         """Plot poles (crosses) and zeros (circles) in the complex plane.
@@ -439,6 +439,6 @@ class StateSpace:
         matplotlib.figure.Figure
             The figure.
         """
-        from flexarm.plotting.frequency import pole_zero_map
+        from flexarm.plotting.frequency import pole_zero_figure
 
-        return pole_zero_map(self)
+        return pole_zero_figure(self)

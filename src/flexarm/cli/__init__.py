@@ -1,4 +1,4 @@
-"""The command line: one file for each command, `entry` for what they share when they end."""
+"""Command-line program `flexarm`."""
 
 from flexarm.cli.entry import main
 

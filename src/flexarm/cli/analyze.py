@@ -1,11 +1,4 @@
-"""`flexarm modes`.
-
-`flexarm bode`.
-
-`flexarm equations`.
-
-`flexarm plot` and `flexarm animate`: results of a run drawn later.
-"""
+"""Commands `modes`, `bode`, `equations`, `plot` and `animate`."""
 
 from __future__ import annotations
 
@@ -14,9 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from flexarm.cli.app import FILE, MAGNIFY, OTHER, PICTURES, RESULTS, SET, assignments, draw, output
-from flexarm.cli.app import film as checked_film
-from flexarm.cli.app import output as checked_output
+from flexarm.cli.app import (
+    FILE,
+    MAGNIFY,
+    OTHER,
+    PICTURES,
+    RESULTS,
+    SET,
+    check_film,
+    check_output,
+    parse_assignments,
+    save_figure,
+)
 from flexarm.foundation.files import write_text
 
 
@@ -24,10 +26,10 @@ def modes(
     file: FILE,
     posture: Annotated[list[str], typer.Option("--q", help="posture: fore.q=0.5 (repeatable)")] = [],  # noqa: B006
     joints: Annotated[str, typer.Option(help="free, locked, or by link: upper=locked,fore=free")] = "free",
-    most: Annotated[int, typer.Option(min=1, help="how many modes to list")] = 12,
+    most: Annotated[int, typer.Option(min=1, help="number of modes to list")] = 12,
     changes: SET = [],  # noqa: B006
     mass_matrix: Annotated[bool, typer.Option("--mass-matrix", help="print the mass matrix at the posture")] = False,
-    plot: Annotated[str | None, typer.Option(help="draw the first mode shapes into this file")] = None,
+    plot: Annotated[str | None, typer.Option(help="file for a figure of the first mode shapes")] = None,
 ) -> None:
     """Print the vibration modes of a robot."""
     from rich.console import Console
@@ -35,19 +37,19 @@ def modes(
     import flexarm
     from flexarm.plotting.style import modes_table
 
-    picture = None if plot is None else output("--plot", plot, PICTURES)
+    picture = None if plot is None else check_output("--plot", plot, PICTURES)
     robot = flexarm.load(file)
     if changes:
-        robot = robot.with_(assignments("--set", changes))
-    hold: Any = joints if joints in ("free", "locked") else _holds(joints)
-    found = flexarm.modes(robot, q=assignments("--q", posture), joints=hold)
+        robot = robot.with_(parse_assignments("--set", changes))
+    hold: Any = joints if joints in ("free", "locked") else _parse_joint_holds(joints)
+    found = flexarm.modes(robot, q=parse_assignments("--q", posture), joints=hold)
     print(robot)
     if not found.names:
         print("this robot has no coordinates: nothing can vibrate")
         return
     Console(highlight=False).print(modes_table(found, most, f"modes, joints {joints}"))
     if found.imbalance > 1e-6:
-        print("note: the robot would not stay at this posture by itself; the modes are those about it all the same")
+        print("note: this posture is not an equilibrium; the modes are those of the robot linearized about it")
     if len(found) > most:
         print(f"{len(found) - most} more modes; --most {len(found)} lists all")
     if mass_matrix:
@@ -55,11 +57,11 @@ def modes(
     if picture is not None:
         from flexarm.plotting.arm_figures import plot_modes
 
-        draw(plot_modes(found), picture)
+        save_figure(plot_modes(found), picture)
         print(f"mode shapes drawn in {picture}")
 
 
-def _holds(joints: str) -> dict[str, str]:
+def _parse_joint_holds(joints: str) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in joints.split(",")]
     if not all(equals for _, equals, _ in pairs):
         raise ValueError(f"--joints {joints}: must be free, locked, or link=free|locked separated by commas")
@@ -79,47 +81,40 @@ def bode(
     outputs: Annotated[list[str], typer.Option("--to", help="output: tip.y, fore.q, fore.strain(0.1) (repeatable)")],
     posture: Annotated[list[str], typer.Option("--q", help="posture: fore.q=0.5 (repeatable)")] = [],  # noqa: B006
     sagging: Annotated[
-        bool, typer.Option("--sagging", help="links and drives where their load takes them, motors held at --q")
+        bool, typer.Option("--sagging", help="linearize about the static equilibrium under gravity, motors held at --q")
     ] = False,
     changes: SET = [],  # noqa: B006
-    plot: Annotated[str, typer.Option(help="draw magnitude and phase into this file")] = "bode.png",
+    plot: Annotated[str, typer.Option(help="file for the figure of magnitude and phase")] = "bode.png",
 ) -> None:
-    """Draw the frequency response of a robot, and print its poles and zeros."""
-    import numpy as np
-
+    """Plot the frequency response of a robot, and print its poles and zeros."""
     import flexarm
 
-    picture = output("--plot", plot, PICTURES)
+    picture = check_output("--plot", plot, PICTURES)
     robot = flexarm.load(file)
     if changes:
-        robot = robot.with_(assignments("--set", changes))
-    q: Any = assignments("--q", posture)
+        robot = robot.with_(parse_assignments("--set", changes))
+    q: Any = parse_assignments("--q", posture)
     if sagging:
         q = flexarm.equilibrium(robot, q)
     model = flexarm.linearize(robot, q=q, inputs=sources, outputs=outputs)
     print(model)
-    print(f"poles (Hz): {_listed(np.abs(model.poles) / (2 * np.pi))}{_right(model.poles)}")
+    print(f"poles (Hz): {_format_roots(model.poles)}")
     for given in model.inputs:
         for each in model.outputs:
             zeros = model[each.name, given.name].zeros
-            print(f"zeros from {given.name} to {each.name} (Hz): {_listed(np.abs(zeros) / (2 * np.pi))}{_right(zeros)}")
-    draw(model.bode(), picture)
+            print(f"zeros from {given.name} to {each.name} (Hz): {_format_roots(zeros)}")
+    save_figure(model.bode(), picture)
     print(f"frequency response drawn in {picture}")
 
 
-def _right(places: Any) -> str:
+def _format_roots(roots: Any, max_count: int = 6) -> str:
+    """Format the frequencies (Hz) of poles or zeros, and the number of them in the right half plane."""
     import numpy as np
 
-    count = int((places.real > 1e-6 * np.abs(places).max(initial=0.0)).sum())
-    return f", {count} of them in the right half plane" if count else ""
-
-
-def _listed(values: object, most: int = 6) -> str:
-    import numpy as np
-
-    found = np.unique(np.round(np.asarray(values, dtype=float), 6))
-    words = ", ".join(f"{each:.4g}" for each in found[:most])
-    return (words or "none") + (", ..." if len(found) > most else "")
+    found = np.unique(np.round(np.abs(roots) / (2 * np.pi), 6))
+    unstable = int((roots.real > 1e-6 * np.abs(roots).max(initial=0.0)).sum())
+    listed = (", ".join(f"{each:.4g}" for each in found[:max_count]) or "none") + (", ..." * (len(found) > max_count))
+    return listed + (f", {unstable} of them in the right half plane" if unstable else "")
 
 
 FORMATS = {"text": ".txt", "latex": ".tex", "python": ".py", "c": ".c", "matlab": ".m"}
@@ -128,19 +123,21 @@ FORMATS = {"text": ".txt", "latex": ".tex", "python": ".py", "c": ".c", "matlab"
 def equations(
     file: FILE,
     form: Annotated[
-        str | None, typer.Option("--format", help="text, latex, python, c or matlab; by the ending of -o unless given")
+        str | None, typer.Option("--format", help="text, latex, python, c or matlab; by default from the ending of -o")
     ] = None,
     output: Annotated[str | None, typer.Option("-o", "--output", help="write to this file instead of printing")] = None,
-    parameters: Annotated[str, typer.Option(help="symbolic, numeric, or the symbols to keep: l_1,m_1")] = "symbolic",
-    route: Annotated[str, typer.Option(help="assembly of the mass matrix: extended or global")] = "extended",
+    parameters: Annotated[
+        str, typer.Option(help="symbolic, numeric, or the parameters to keep as symbols: l_1,m_1")
+    ] = "symbolic",
+    route: Annotated[str, typer.Option(help="method to assemble the mass matrix: extended or global")] = "extended",
     nodes: Annotated[
         list[str],
-        typer.Option("--k", help="node or element in a joint on a mesh: fore=2 (repeatable)"),
+        typer.Option("--k", help="node or element at a joint with contact nodal or element: fore=2 (repeatable)"),
     ] = [],  # noqa: B006
     stiffening: Annotated[
         str | None,
         typer.Option(
-            help="model of flexible links: none, shortening, exact or robot (each link's own, the default if it exists)"
+            help="model of flexible links: none, shortening, exact, or robot (that of each link; default if possible)"
         ),
     ] = None,
     changes: SET = [],  # noqa: B006
@@ -148,16 +145,16 @@ def equations(
     """Print the equations of motion of a robot in closed form."""
     import flexarm
 
-    kind = format_of(form, output)
-    target = None if output is None else checked_output("--output", output)
+    kind = select_format(form, output)
+    target = None if output is None else check_output("--output", output)
     robot = flexarm.load(file)
     if changes:
-        robot = robot.with_(assignments("--set", changes))
+        robot = robot.with_(parse_assignments("--set", changes))
     words = [each.strip() for each in parameters.split(",")]
     keep: Any = words[0] if words[0] in ("symbolic", "numeric") and len(words) == 1 else words
-    way: Any = route
+    method: Any = route
     model: Any = stiffening
-    found = flexarm.equations(robot, parameters=keep, route=way, k=assignments("--k", nodes), stiffening=model)
+    found = flexarm.equations(robot, parameters=keep, route=method, k=parse_assignments("--k", nodes), stiffening=model)
     written = getattr(found, kind)()
     if target is None:
         print(written)
@@ -166,14 +163,14 @@ def equations(
     print(f"{found}, written to {target}")
 
 
-def format_of(form: str | None, output: str | None) -> str:
-    """The format of equations, asked for or by the ending of the file."""
+def select_format(form: str | None, output: str | None) -> str:
+    """Return the format of equations from the --format option or the ending of the output file."""
     if form is None:
         endings = {ending: name for name, ending in FORMATS.items()}
         if output is None:
             return "text"
         if (ending := Path(output).suffix) not in endings:
-            raise ValueError(f"--output {output}: must end in one of {', '.join(endings)}, or say --format")
+            raise ValueError(f"--output {output}: must end in one of {', '.join(endings)}, or give --format")
         return endings[ending]
     if form not in FORMATS:
         raise ValueError(f"--format {form}: must be one of {', '.join(FORMATS)}")
@@ -186,38 +183,40 @@ def plot(
         list[str] | None,
         typer.Argument(help="quantities, one panel each: upper.q tip.x torque.upper ...", show_default=False),
     ] = None,
-    output: Annotated[str | None, typer.Option("-o", "--output", help="figure; RESULTS' name with .png")] = None,
-    trajectory: Annotated[bool, typer.Option("--trajectory", help="draw the arm and the way of its tip")] = False,
-    times: Annotated[list[float], typer.Option("--time", help="draw the arm then (s; repeatable)")] = [],  # noqa: B006
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="file for the figure; by default RESULTS with .png")
+    ] = None,
+    trajectory: Annotated[bool, typer.Option("--trajectory", help="draw the arm and the path of its tip")] = False,
+    times: Annotated[list[float], typer.Option("--time", help="time at which to draw the arm (s; repeatable)")] = [],  # noqa: B006
     magnify: MAGNIFY = 1.0,
     other: OTHER = None,
 ) -> None:
-    """Draw the results of a run, or the way of its tip."""
+    """Plot the results of a run, or the path of its tip."""
     from flexarm.results.run import Run
 
-    picture = checked_output("--output", results.with_suffix(".png").name if output is None else output, PICTURES)
-    found, beside = Run.load(results), None if other is None else Run.load(other)
+    picture = check_output("--output", results.with_suffix(".png").name if output is None else output, PICTURES)
+    run, compared = Run.load(results), None if other is None else Run.load(other)
     if trajectory or times:
         if what:
-            raise ValueError(f"{what[0]}: quantities and --trajectory are two figures; ask for one of them")
-        draw(found.plot_trajectory(times or 5, other=beside, magnify=magnify), picture)
+            raise ValueError(f"{what[0]}: quantities and --trajectory are two figures; give one of them")
+        save_figure(run.plot_trajectory(times or 5, other=compared, magnify=magnify), picture)
     else:
-        draw(found.plot(*(what or ()), other=beside), picture)
+        save_figure(run.plot(*(what or ()), other=compared), picture)
     print(f"figure in {picture}")
 
 
 def animate(
     results: RESULTS,
     film: Annotated[str, typer.Argument(help=".gif, .mp4 or .html", show_default=False)],
-    fps: Annotated[float, typer.Option(help="frames a second")] = 25.0,
-    speed: Annotated[float, typer.Option(help="simulated seconds for each second of the film")] = 1.0,
+    fps: Annotated[float, typer.Option(help="frames per second")] = 25.0,
+    speed: Annotated[float, typer.Option(help="simulated seconds per second of the film")] = 1.0,
     magnify: MAGNIFY = 1.0,
     other: OTHER = None,
 ) -> None:
     """Make a film of the moving arm from the results of a run."""
     from flexarm.results.run import Run
 
-    target = checked_film("animate", film)
-    beside = None if other is None else Run.load(other)
-    Run.load(results).animate(target.path, fps=fps, speed=speed, magnify=magnify, other=beside)
+    target = check_film("animate", film)
+    compared = None if other is None else Run.load(other)
+    Run.load(results).animate(target.path, fps=fps, speed=speed, magnify=magnify, other=compared)
     print(f"film in {target}")

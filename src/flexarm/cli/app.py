@@ -1,11 +1,4 @@
-"""The program `flexarm`, and the arguments that several commands take.
-
-How commands end: exit codes, and a polite end on SIGTERM.
-
-`name=value` words of the command line.
-
-Files that commands write: checked before any work, said when they replace another, never lost when they fail.
-"""
+"""Typer application, and the arguments, exit codes and file checks that several commands share."""
 
 from __future__ import annotations
 
@@ -26,12 +19,12 @@ if TYPE_CHECKING:
     from flexarm.results.run import Run
 
 
-EXIT_CODES = """Exit codes: 0 the command did what was asked; so it is when a joint limit or a condition of the model
-ends a run. 1 an error, or a run that diverged or failed. 2 wrong usage. 130 after Ctrl-C and 143 after SIGTERM; what a
-run had computed until then is written."""
+EXIT_CODES = """Exit codes: 0 success, also if a joint limit or a condition of the model ends a run. 1 error, or a run
+that diverged or failed. 2 wrong usage. 130 after Ctrl-C and 143 after SIGTERM; the results computed until then are
+written."""
 
 app = typer.Typer(
-    help="The dynamics of robots whose links and joints bend.",
+    help="Dynamics of robots with flexible links and joints.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
@@ -42,13 +35,13 @@ app = typer.Typer(
 FILE = Annotated[Path, typer.Argument(help="robot description (YAML)", show_default=False)]
 SET = Annotated[list[str], typer.Option("--set", help="change a parameter: links.fore.payload.mass=0.3 (repeatable)")]
 RESULTS = Annotated[Path, typer.Argument(help="results of a run (NetCDF)", show_default=False)]
-OTHER = Annotated[Path | None, typer.Option(help="results of another run, drawn beside it")]
-MAGNIFY = Annotated[float, typer.Option(help="how much larger than life deflections are drawn")]
+OTHER = Annotated[Path | None, typer.Option(help="results of another run to draw for comparison")]
+MAGNIFY = Annotated[float, typer.Option(help="factor by which drawn deflections are exaggerated")]
 
 
 @app.callback(invoke_without_command=True)
 def version_option(
-    version: Annotated[bool, typer.Option("--version", help="print the version and stop")] = False,
+    version: Annotated[bool, typer.Option("--version", help="print the version and exit")] = False,
 ) -> None:
     if version:
         print(f"flexarm {__version__}")
@@ -56,28 +49,31 @@ def version_option(
 
 
 FAILED = 1
-INTERRUPTED = 128 + signal.SIGINT  # what a shell expects after Ctrl-C
+INTERRUPTED = 128 + signal.SIGINT  # the convention of shells
 TERMINATED = 128 + signal.SIGTERM
 
-CODES = {"completed": 0, "stopped": 0, "interrupted": INTERRUPTED, "failed": FAILED}  # by a run's status
+EXIT_CODE_BY_STATUS = {"completed": 0, "stopped": 0, "interrupted": INTERRUPTED, "failed": FAILED}
 
 
 class Termination:
-    """SIGTERM as Ctrl-C: a run keeps what it has, a command writes it. `asked` tells the two apart afterwards."""
+    """Handler that turns SIGTERM into KeyboardInterrupt, so that results are written as after Ctrl-C.
+
+    `requested` is true after SIGTERM and false after Ctrl-C.
+    """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
 
     def listen(self) -> None:
-        signal.signal(signal.SIGTERM, self._end)
+        signal.signal(signal.SIGTERM, self._interrupt)
 
-    def _end(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.requested = True
         raise KeyboardInterrupt
 
 
-def assignments(option: str, words: list[str]) -> dict[str, Any]:
-    """Values are read as YAML, so numbers, lists and names all work."""
+def parse_assignments(option: str, words: list[str]) -> dict[str, Any]:
+    """Parse `name=value` arguments; values are YAML, so that numbers, lists and names are allowed."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -98,7 +94,7 @@ PICTURES = (".png", ".pdf", ".svg")
 
 @dataclass(frozen=True)
 class OutputFile:
-    """A file to write; as text, its path and whether it replaces a file."""
+    """Path of a file to write; `replaces` is true if the file exists already."""
 
     path: Path
     replaces: bool
@@ -107,8 +103,8 @@ class OutputFile:
         return f"{self.path} (replaced)" if self.replaces else str(self.path)
 
 
-def output(option: str, name: str, endings: Sequence[str] = ()) -> OutputFile:
-    """A file that can be written, or a sentence about the option that named it."""
+def check_output(option: str, name: str, endings: Sequence[str] = ()) -> OutputFile:
+    """Return the file that an option names, or raise ValueError if it cannot be written."""
     path = Path(name)
     if endings and path.suffix.lower() not in endings:
         listed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
@@ -124,39 +120,39 @@ def output(option: str, name: str, endings: Sequence[str] = ()) -> OutputFile:
     return OutputFile(path, path.exists())
 
 
-def film(option: str, name: str) -> OutputFile:
-    """The same for a film, whose kind must be one that can be made here."""
-    from flexarm.plotting.films import kind_of
+def check_film(option: str, name: str) -> OutputFile:
+    """Return the film file that an option names, or raise ValueError if its format is not available."""
+    from flexarm.plotting.films import select_film_format
 
     try:
-        kind_of(name)
+        select_film_format(name)
     except (ValueError, OSError) as error:
         raise ValueError(f"{option} {error}") from None
-    return output(option, name)
+    return check_output(option, name)
 
 
-def draw(figure: Any, picture: OutputFile) -> None:
+def save_figure(figure: Any, picture: OutputFile) -> None:
     atomically(picture.path, lambda part: figure.savefig(part, dpi=150))
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Where results are; `problem` is a sentence if that is not where they should be."""
+class SavedResults:
+    """Location of saved results; `problem` is empty unless they were saved elsewhere than requested."""
 
-    where: str
+    location: str
     problem: str = ""
 
 
-def keep(run: Run, results: OutputFile) -> Kept:
-    """Save a run where it should be or, if that fails, in a temporary folder: hours of work are not lost to a disk."""
+def save_results(run: Run, results: OutputFile) -> SavedResults:
+    """Save a run to its file or, if that fails, to a temporary folder so that no computed results are lost."""
     try:
         run.save(results.path)
-        return Kept(str(results))
+        return SavedResults(str(results))
     except OSError as error:
         problem = f"{results.path}: cannot be written ({error.strerror or error})"
     try:
-        refuge = Path(tempfile.mkdtemp(prefix="flexarm-")) / results.path.name
-        run.save(refuge)
+        fallback = Path(tempfile.mkdtemp(prefix="flexarm-")) / results.path.name
+        run.save(fallback)
     except OSError as error:
         raise OSError(f"{problem}, nor can a temporary file ({error.strerror or error}): the run is lost") from None
-    return Kept(str(refuge), f"{problem}; the results are kept in {refuge}")
+    return SavedResults(str(fallback), f"{problem}; the results are kept in {fallback}")

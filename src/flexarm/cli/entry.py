@@ -1,4 +1,4 @@
-"""Where the program begins and ends. A user of it never sees a traceback."""
+"""Entry point of the command line: errors, warnings, signals and exit codes."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from flexarm.foundation.messages import told
 for command in (run, sweep, modes, bode, equations, plot, animate, studio, paper, schema):  # in the order of --help
     app.command()(command)
 
-UsageError: Any = typer.BadParameter.__bases__[0]  # click's, or that of the copy of click inside newer typers
+UsageError: Any = typer.BadParameter.__bases__[0]  # click's class, or the one of the copy of click in newer typers
 
 
 def main() -> None:
-    """Entry point: errors become one sentence on stderr and a non-zero exit code."""
-    warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
+    """Run the program; print warnings and errors as single lines on stderr and exit with the code of the command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a console that lacks a letter shows a question mark
+            stream.reconfigure(errors="replace")  # print a question mark for letters that the console cannot encode
     termination = Termination()
     termination.listen()
     try:
-        code = app(standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning  # restored by catch_warnings
+            code = app(standalone_mode=False)
     except UsageError as error:
         error.show()
         sys.exit(error.exit_code)
@@ -43,9 +44,13 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("FLEXARM_DEBUG"):
             raise
-        where = "run again with FLEXARM_DEBUG=1 to see where, and report it"
-        sys.exit(f"error: flexarm failed where it should not ({type(error).__name__}: {error}); {where}")
+        advice = "set FLEXARM_DEBUG=1 to see the traceback, and please report it"
+        sys.exit(f"error: this is a bug in flexarm ({type(error).__name__}: {error}); {advice}")
     if code == INTERRUPTED:
-        print("terminated" if termination.asked else "interrupted", file=sys.stderr)
-        code = TERMINATED if termination.asked else INTERRUPTED
+        print("terminated" if termination.requested else "interrupted", file=sys.stderr)
+        code = TERMINATED if termination.requested else INTERRUPTED
     sys.exit(code)
+
+
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"warning: {message}", file=sys.stderr)

@@ -1,9 +1,4 @@
-"""`flexarm paper`.
-
-`flexarm schema`.
-
-`flexarm studio`.
-"""
+"""Commands `paper`, `schema` and `studio`."""
 
 from __future__ import annotations
 
@@ -15,19 +10,21 @@ import typer
 
 
 def paper(
-    name: Annotated[str | None, typer.Argument(help="a study, or all; lists them unless given")] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="folder of the pages; made if need be")] = Path(
-        "papers"
-    ),
+    name: Annotated[
+        str | None, typer.Argument(help="name of a study, or all; by default the studies are listed")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="folder for the pages; created if it does not exist")
+    ] = Path("papers"),
 ) -> None:
-    """Compute a paper's numerical examples anew: a page, figures and data."""
+    """Recompute the numerical examples of a paper: a page, figures and data."""
     try:
         from flexarm_papers.progress import Steps
         from flexarm_papers.study import studies, study, write_index
     except ModuleNotFoundError as error:
         if error.name != "flexarm_papers":
             raise
-        raise ValueError(ABSENT) from None
+        raise ValueError(STUDIES_ABSENT) from None
 
     if name is None:
         for each in studies():
@@ -44,7 +41,7 @@ def paper(
     print("pages in " + ", ".join(map(str, pages)))
 
 
-ABSENT = (
+STUDIES_ABSENT = (
     "the studies of the papers are not part of the installed package: they are run from the repository, whose folder "
     "studies/ holds them (make papers, or pip install --editable . there)"
 )
@@ -59,22 +56,26 @@ def schema() -> None:
 
 def studio(
     file: Annotated[
-        Path | None, typer.Argument(help="robot (YAML) or results of a run (NetCDF); a two-link arm unless given")
+        Path | None, typer.Argument(help="robot (YAML) or results of a run (NetCDF); by default a two-link arm")
     ] = None,
-    port: Annotated[int, typer.Option(help="where to listen; the next one if it is taken")] = 8080,
-    host: Annotated[str, typer.Option(help="who may open it: 127.0.0.1 this machine, 0.0.0.0 all")] = "127.0.0.1",
-    browser: Annotated[bool, typer.Option(help="open a page at once")] = True,
-    sweep: Annotated[Path | None, typer.Option(help="results of `flexarm sweep FILE` (NetCDF), as a map")] = None,
+    port: Annotated[int, typer.Option(help="port to listen on; the next free one if it is in use")] = 8080,
+    host: Annotated[
+        str, typer.Option(help="address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option(help="open a browser window")] = True,
+    sweep: Annotated[
+        Path | None, typer.Option(help="results of `flexarm sweep FILE` (NetCDF) to show as a map")
+    ] = None,
 ) -> None:
-    """See, change and understand a robot in the browser, until Ctrl-C."""
+    """Show and change a robot interactively in the browser, until Ctrl-C."""
     import flexarm
 
     try:
-        found = flexarm.studio(file, host=host, port=port, browser=browser, sweep=sweep)
+        server = flexarm.studio(file, host=host, port=port, browser=browser, sweep=sweep)
     except ModuleNotFoundError as error:
         raise ValueError(str(error)) from None
-    print(f"studio at {found.url}; Ctrl-C ends it", flush=True)
+    print(f"studio at {server.url}; Ctrl-C ends it", flush=True)
     try:
-        found.wait()
+        server.wait()
     finally:
-        found.stop()
+        server.stop()

@@ -1,7 +1,4 @@
-"""A run at any times, whatever its samples are.
-
-The moving arm: frames of a run, as a film or as a player in a notebook.
-"""
+"""Animation of a run: interpolated postures, frames and films."""
 
 from __future__ import annotations
 
@@ -16,19 +13,28 @@ from flexarm.dynamics.system import System
 from flexarm.foundation.files import atomically
 from flexarm.foundation.validation import Array, real_number
 from flexarm.plotting import films
-from flexarm.plotting.arm_artist import PAYLOAD, ArmView, Sketch
-from flexarm.plotting.arm_points import Arm, magnified
-from flexarm.plotting.style import TWIN, Picture, a_run, a_run_or_none, flag, magnification, plain, times_of
+from flexarm.plotting.arm_artist import PAYLOAD_COLOUR, ArmView, Sketch
+from flexarm.plotting.arm_points import Arm, magnify_deflections
+from flexarm.plotting.style import (
+    COMPARISON_COLOUR,
+    Picture,
+    escape_math,
+    require_bool,
+    require_magnification,
+    require_optional_run,
+    require_run,
+    select_times,
+)
 
 if TYPE_CHECKING:
     from flexarm.results.run import Run
 
 
-FINE = 4000  # points of a curve
+MAX_CURVE_POINT_COUNT = 4000
 
 
-def coordinates(run: Run, times: Array) -> Array:
-    """q (n, nq) at times between the samples; monotone pieces, so that nothing swings out further than the samples."""
+def interpolate_coordinates(run: Run, times: Array) -> Array:
+    """Interpolate the coordinates q, shape (n, nq), by monotone cubics, which do not overshoot the samples."""
     from scipy.interpolate import PchipInterpolator
 
     t, q = run.time.values, run.data["q"].values
@@ -38,38 +44,61 @@ def coordinates(run: Run, times: Array) -> Array:
 
 
 class Snapshots:
-    """A run's robot as it is drawn, at any times; `magnify` multiplies deflections."""
+    """Postures of a run at any times; `magnify` is the factor by which deflections are exaggerated."""
 
     def __init__(self, run: Run, magnify: float = 1.0) -> None:
-        self.run, self.magnify = run, magnification(magnify)
+        self.run, self.magnify = run, require_magnification(magnify)
         self.system = System(run.robot, native=False)
 
     def arm(self, times: Array) -> Arm:
-        return Arm(self.system, coordinates(self.run, times), self.magnify)
+        return Arm(self.system, interpolate_coordinates(self.run, times), self.magnify)
 
-    def way(self, until: Array) -> tuple[Array, Array]:
-        """Times, `until` among them, and the tip then (n, 3): as fine as the samples, but no finer than can be seen."""
+    def tip_path(self, until: Array) -> tuple[Array, Array]:
+        """Return times that include `until`, and the tip positions (n, 3) at them, at most about 4000."""
         samples = self.run.time.values
-        times = np.union1d(samples[:: max(1, len(samples) // FINE)], until)
-        return times, self.system.tip(magnified(self.system, coordinates(self.run, times), self.magnify))
+        times = np.union1d(samples[:: max(1, len(samples) // MAX_CURVE_POINT_COUNT)], until)
+        return times, self.system.tip(
+            magnify_deflections(self.system, interpolate_coordinates(self.run, times), self.magnify)
+        )
 
 
 WIDTH = 7.0  # inches
-MOST_FRAMES = 20_000  # more than half an hour of film
-MOST_DPI = 1000  # a frame of 7000 pixels
+MAX_FRAME_COUNT = 20_000  # 13 minutes at 25 frames per second
+MAX_DPI = 1000  # a frame 7000 pixels wide
 
 
 def require_frames(duration: float, fps: float = 25.0, speed: float = 1.0) -> None:
-    """Refuse a film that would never be ready."""
-    if (frames := duration * fps / speed) > MOST_FRAMES:
+    """Raise ValueError if a film would have more than the largest number of frames."""
+    if (frames := duration * fps / speed) > MAX_FRAME_COUNT:
         given = f"fps = {fps:g} and speed = {speed:g}"
-        raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MOST_FRAMES}")
+        raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MAX_FRAME_COUNT}")
 
 
 class Animation:
-    """A run as a film: `save("arm.gif")`; a notebook shows it as a player.
+    """Film of the moving arm; notebooks show it as a player.
 
-    `fps`, `speed`, `magnify`, `trace`, `other`, `dpi` and `progress` are those of `run.animate`.
+    Parameters
+    ----------
+    run : Run
+        The run.
+    fps : float, optional
+        Frames per second of the film.
+    speed : float, optional
+        Simulated seconds per second of the film.
+    magnify : float, optional
+        Factor by which deflections are exaggerated.
+    trace : bool, optional
+        Draw the path of the tip.
+    other : Run, optional
+        Another run, drawn in grey for comparison at true scale.
+    dpi : float, optional
+        Resolution (pixels per inch); a frame is 7 inches wide.
+    progress : bool, optional
+        Show a progress bar; by default if the output is a terminal.
+
+    See Also
+    --------
+    Run.animate : Create an animation, and save it if a path is given.
     """
 
     def __init__(
@@ -84,15 +113,26 @@ class Animation:
         dpi: float = 100.0,
         progress: bool | None = None,
     ) -> None:
-        self.run, self.other = a_run("run", run), a_run_or_none("other", other)
+        self.run, self.other = require_run("run", run), require_optional_run("other", other)
         self.fps, self.speed = real_number("fps", fps, above=0), real_number("speed", speed, above=0)
-        self.magnify = magnification(magnify)
-        self.trace, self.dpi = flag("trace", trace), real_number("dpi", dpi, above=0, most=MOST_DPI)
-        self.progress = None if progress is None else flag("progress", progress)
-        self.times()  # that there are not too many is known at once
+        self.magnify = require_magnification(magnify)
+        self.trace, self.dpi = require_bool("trace", trace), real_number("dpi", dpi, above=0, most=MAX_DPI)
+        self.progress = None if progress is None else require_bool("progress", progress)
+        self.times()  # raises if there are too many frames
 
     def times(self, fps: float | None = None) -> Array:
-        """Simulated times of the frames (s), at `fps` or the film's own: even, the run's first and last among them."""
+        """Return the simulated times of the frames.
+
+        Parameters
+        ----------
+        fps : float, optional
+            Frames per second; by default those of the film.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Evenly spaced times (s), followed by the end of the run.
+        """
         begin, end = float(self.run.time.values[0]), float(self.run.time.values[-1])
         rate = self.fps if fps is None else real_number("fps", fps, above=0)
         require_frames(end - begin, rate, self.speed)
@@ -101,47 +141,64 @@ class Animation:
         return np.append(inner, end)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a film at `path`, .gif, .mp4 or .html; an earlier file stays intact until the new one is complete."""
-        kind, target = films.kind_of(path), Path(path)
+        """Write the film to a file; an existing file is replaced only when the film is complete.
+
+        Parameters
+        ----------
+        path : path_like
+            Path that ends in .gif, .mp4 (needs ffmpeg) or .html.
+        """
+        kind, target = films.select_film_format(path), Path(path)
         atomically(target, lambda part: kind.write(self, part))
 
     def figure(self, time: float) -> Picture:
-        """The single frame at `time` (s), the way of the tip up to it included."""
-        times = np.union1d(self.times(), times_of("time", self.run, [time]))
+        """Draw a single frame.
+
+        Parameters
+        ----------
+        time : float
+            Time of the frame (s); the path of the tip is drawn up to it.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        times = np.union1d(self.times(), select_times("time", self.run, [time]))
         return AnimationStage(self, times).show(int(np.searchsorted(times, time)))
 
     def _repr_html_(self) -> str:
-        return films.filmed(self)
+        return films.render_html_player(self)
 
 
 class AnimationStage:
-    """The figure in which an animation takes place."""
+    """Figure of an animation with the lines that change from frame to frame."""
 
     def __init__(self, animation: Animation, times: Array) -> None:
         self.times = times
         actors = [(Snapshots(animation.run, animation.magnify), False)]
         if animation.other is not None:
             actors.insert(0, (Snapshots(animation.other), True))
-        arms = [moments.arm(times) for moments, _ in actors]
-        ways = [moments.way(times) for moments, _ in actors]
-        self.view = ArmView.of(np.concatenate([*(arm.cloud for arm in arms), *(way for _, way in ways)]))
+        arms = [postures.arm(times) for postures, _ in actors]
+        paths = [postures.tip_path(times) for postures, _ in actors]
+        self.view = ArmView.fit(np.concatenate([*(arm.cloud for arm in arms), *(path for _, path in paths)]))
         self.figure, plot = self.view.figure(WIDTH)
         self.figure.set_dpi(animation.dpi)
         self._sketches = [Sketch(plot, self.view, arm, twin=twin) for arm, (_, twin) in zip(arms, actors, strict=True)]
         self._traces: list[tuple[Any, Array, Array]] = []
-        for (when, way), (_, twin) in zip(ways, actors, strict=True):
-            style = {"color": TWIN, "linestyle": "--"} if twin else {"color": PAYLOAD}
+        for (when, path), (_, twin) in zip(paths, actors, strict=True):
+            style = {"color": COMPARISON_COLOUR, "linestyle": "--"} if twin else {"color": PAYLOAD_COLOUR}
             if animation.trace:
-                self._traces.append((self.view.line(plot, linewidth=1.0, zorder=1.5, **style), when, way))
+                self._traces.append((self.view.line(plot, linewidth=1.0, zorder=1.5, **style), when, path))
         scale = "" if animation.magnify == 1 else f"   deflections x {animation.magnify:g}"
-        plot.set_title(plain(_short(str(animation.run.data.attrs["robot"])) + scale), loc="left", fontsize=10)
+        plot.set_title(escape_math(_shorten(str(animation.run.data.attrs["robot"])) + scale), loc="left", fontsize=10)
         self._label = plot.set_title(self._text(-1), loc="right", fontsize=10, fontfamily="monospace")
         self.figure.draw_without_rendering()
-        self.figure.set_layout_engine("none")  # the frame stands still while the arm moves
+        self.figure.set_layout_engine("none")  # the axes do not move with the arm
 
     @property
     def moving(self) -> list[Any]:
-        """What changes from frame to frame, in the order of drawing."""
+        """Artists that change from frame to frame, in drawing order."""
         traces = [drawn for drawn, _, _ in self._traces]
         found = [*traces, *(artist for sketch in self._sketches for artist in sketch.artists), self._label]
         return sorted(found, key=lambda artist: artist.get_zorder())
@@ -149,13 +206,13 @@ class AnimationStage:
     def show(self, k: int) -> Picture:
         for sketch in self._sketches:
             sketch.show(k)
-        for drawn, when, way in self._traces:
-            self.view.put(drawn, way[: np.searchsorted(when, self.times[k], side="right")])
+        for drawn, when, path in self._traces:
+            self.view.update(drawn, path[: np.searchsorted(when, self.times[k], side="right")])
         self._label.set_text(self._text(k))
         return self.figure
 
     def frames(self) -> Iterator[int]:
-        """Numbers of the frames, each shown when it is given out."""
+        """Show the frames in turn and yield their indices."""
         for k in range(len(self.times)):
             self.show(k)
             yield k
@@ -164,5 +221,5 @@ class AnimationStage:
         return f"t = {self.times[k]:.2f} s"
 
 
-def _short(name: str, most: int = 50) -> str:
-    return name if len(name) <= most else name[: most - 3] + "..."
+def _shorten(name: str, max_length: int = 50) -> str:
+    return name if len(name) <= max_length else name[: max_length - 3] + "..."

@@ -1,9 +1,4 @@
-"""From the world to the paper: the plane in which a robot moves, or a view in space.
-
-An arm drawn into a plot, and moved from frame to frame.
-
-Images of a robot in one posture after the other, all in one view.
-"""
+"""Drawing of an arm: the view (a plane or space), its lines and markers, and rendered images."""
 
 from __future__ import annotations
 
@@ -15,84 +10,88 @@ import numpy as np
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
 from flexarm.plotting.arm_points import Arm
-from flexarm.plotting.films import pixels
-from flexarm.plotting.style import JOINT, TWIN, Picture, grid, plain
+from flexarm.plotting.films import render_pixels
+from flexarm.plotting.style import COMPARISON_COLOUR, JOINT_COLOUR, Picture, draw_grid, escape_math
 from flexarm.robot import Revolute
 
-FLAT = 1e-6  # of the size: what counts as nothing
-LEAST = 0.3  # of the size: the least that a picture shows in any direction
-MARGIN = 0.06
+# Fractions of the largest extent of the robot
+PLANE_TOLERANCE = 1e-6
+MIN_EXTENT_FRACTION = 0.3
+MARGIN_FRACTION = 0.06
 
 
 @dataclass(frozen=True)
 class ArmView:
-    """Which world axes are drawn (two of a plane, or all), and between which limits."""
+    """World axes that are drawn (two for a plane, or all three) and their limits (m)."""
 
     axes: tuple[int, ...]
     low: Array
     high: Array
 
     @staticmethod
-    def of(cloud: Array) -> ArmView:
-        """The view in which a cloud of points (n, 3) is seen best."""
+    def fit(cloud: Array) -> ArmView:
+        """Return the view of points (n, 3): their coordinate plane if they lie in one, else space."""
         low, high = cloud.min(axis=0), cloud.max(axis=0)
         extent = high - low
         size = float(extent.max()) or 1.0
-        drawn = next((pair for pair in ((0, 1), (0, 2), (1, 2)) if _rest(extent, pair) < FLAT * size), (0, 1, 2))
+        drawn = next(
+            (pair for pair in ((0, 1), (0, 2), (1, 2)) if _extent_across(extent, pair) < PLANE_TOLERANCE * size),
+            (0, 1, 2),
+        )
         return ArmView(drawn, *_limits(cloud))
 
-    def close(self, cloud: Array) -> ArmView:
-        """The same view of a part of what it shows."""
+    def zoom(self, cloud: Array) -> ArmView:
+        """Return the view of the same axes limited to some points (n, 3)."""
         return ArmView(self.axes, *_limits(cloud))
 
     @property
-    def flat(self) -> bool:
+    def is_planar(self) -> bool:
         return len(self.axes) == 2
 
     def figure(self, width: float = 7.0, legend: float = 0.0) -> tuple[Picture, Any]:
-        """A figure of the right shape and its plot; room for a legend (inches)."""
+        """Return a figure and its plot; `legend` is the height (inches) left for a legend."""
         figure = Picture(figsize=(width, self.height(width) + legend))
         return figure, self.plot(figure)
 
     def plot(self, figure: Picture, *place: int) -> Any:
-        """A plot at a place of a figure (rows, columns, number), with equal scales along all axes."""
-        plot: Any = figure.add_subplot(*place, projection=None if self.flat else "3d")
+        """Add a plot with equal scales to a figure; `place` is (rows, columns, number)."""
+        plot: Any = figure.add_subplot(*place, projection=None if self.is_planar else "3d")
         for k, letter in zip(self.axes, "xyz"):
             getattr(plot, f"set_{letter}lim")(self.low[k], self.high[k])
             getattr(plot, f"set_{letter}label")(
-                f"{'xyz'[k]} (m)", labelpad=None if self.flat else (1 if letter == "z" else 5)
+                f"{'xyz'[k]} (m)", labelpad=None if self.is_planar else (1 if letter == "z" else 5)
             )
-        if self.flat:
+        if self.is_planar:
             plot.set_aspect("equal", adjustable="box")
-            grid(plot)
+            draw_grid(plot)
         else:
-            self._space(plot)
+            self._style_space(plot)
         return plot
 
     def data(self, points: Array) -> list[Array]:
-        """Columns to draw of points (n, 3)."""
+        """Return the drawn coordinates of points (n, 3)."""
         return [points[:, k] for k in self.axes]
 
     def line(self, plot: Any, **style: Any) -> Any:
-        """A line without points yet."""
-        nothing: list[list[float]] = [[] for _ in self.axes]
-        return plot.plot(*nothing, **style)[0]
+        """Add a line without points."""
+        empty: list[list[float]] = [[] for _ in self.axes]
+        return plot.plot(*empty, **style)[0]
 
-    def put(self, drawn: Any, points: Array) -> None:
+    def update(self, drawn: Any, points: Array) -> None:
         """Move a line to points (n, 3)."""
-        if self.flat:
+        if self.is_planar:
             drawn.set_data(*self.data(points))
         else:
             drawn.set_data_3d(*self.data(points))
 
     def height(self, width: float) -> float:
-        """Height of a figure with one plot of this view (inches)."""
-        if not self.flat:
+        """Return the height (inches) of a figure with one plot of this view."""
+        if not self.is_planar:
             return 0.74 * width
         across, up = (self.high - self.low)[list(self.axes)]
         return float(np.clip((width - 1.0) * up / across + 1.0, 0.4 * width, 1.15 * width))
 
-    def _space(self, plot: Any) -> None:
+    def _style_space(self, plot: Any) -> None:
         extent = self.high - self.low
         plot.set_box_aspect(extent / extent.max(), zoom=1.0)
         for k, axis in enumerate((plot.xaxis, plot.yaxis, plot.zaxis)):
@@ -100,34 +99,34 @@ class ArmView:
             axis._axinfo["grid"].update(color="0.88", linewidth=0.6)
             axis.set_tick_params(labelsize=8)
             axis.label.set_fontsize(9)
-            axis.set_major_locator(_few(5 * extent[k] / extent.max()))
+            axis.set_major_locator(_tick_locator(5 * extent[k] / extent.max()))
 
 
 def _limits(cloud: Array) -> tuple[Array, Array]:
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     extent = high - low
     size = float(extent.max()) or 1.0
-    middle, half = (low + high) / 2, np.maximum(extent, LEAST * size) / 2 + MARGIN * size
+    middle, half = (low + high) / 2, np.maximum(extent, MIN_EXTENT_FRACTION * size) / 2 + MARGIN_FRACTION * size
     return middle - half, middle + half
 
 
-def _rest(extent: Array, pair: tuple[int, int]) -> float:
+def _extent_across(extent: Array, pair: tuple[int, int]) -> float:
     return float(max(extent[k] for k in range(3) if k not in pair))
 
 
-def _few(most: float) -> Any:
+def _tick_locator(count: float) -> Any:
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(nbins=max(2, round(most)))
+    return MaxNLocator(nbins=max(2, round(count)))
 
 
-ARM, PAYLOAD, GROUND = "#0b3c5d", "#d1495b", "0.45"
+ARM_COLOUR, PAYLOAD_COLOUR, GROUND_COLOUR = "#0b3c5d", "#d1495b", "0.45"
 
 
 class Sketch:
-    """The lines and markers of one arm; `show(k)` puts them where posture k has them.
+    """Lines and markers of one arm; `show(k)` moves them to posture k.
 
-    `twin`: an arm for comparison, all in grey behind the others.
+    With `twin` the arm is drawn in grey behind the others, for comparison.
     """
 
     def __init__(
@@ -135,7 +134,7 @@ class Sketch:
         plot: Any,
         view: ArmView,
         arm: Arm,
-        colour: Any = ARM,
+        colour: Any = ARM_COLOUR,
         width: float = 2.6,
         label: str | None = None,
         twin: bool = False,
@@ -143,12 +142,18 @@ class Sketch:
         self.view = view
         self._moving: list[tuple[Any, Array]] = []
         over = 2 if twin else 3
-        main, lump, joint = (TWIN, TWIN, TWIN) if twin else (colour, PAYLOAD, JOINT)
+        main, lump, joint = (
+            (COMPARISON_COLOUR, COMPARISON_COLOUR, COMPARISON_COLOUR)
+            if twin
+            else (colour, PAYLOAD_COLOUR, JOINT_COLOUR)
+        )
         round_ends: dict[str, Any] = {"solid_capstyle": "round", "color": main, "zorder": over}
         for rail in arm.rails:
-            plot.plot(*view.data(rail), color=GROUND, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1)
+            plot.plot(*view.data(rail), color=GROUND_COLOUR, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1)
         for support in arm.supports:
-            plot.plot(*view.data(support), color=GROUND, linestyle="", marker="^", markersize=3.4 * width, zorder=1.2)
+            plot.plot(
+                *view.data(support), color=GROUND_COLOUR, linestyle="", marker="^", markersize=3.4 * width, zorder=1.2
+            )
         for number, (name, points) in enumerate(arm.links.items()):
             wide = {"linewidth": 2.6 * width, "alpha": 0.45} if name in arm.sleeves else {"linewidth": width}
             drawn = view.line(plot, label=None if number else label, **wide, **round_ends)
@@ -167,10 +172,10 @@ class Sketch:
 
     def show(self, k: int) -> None:
         for drawn, points in self._moving:
-            self.view.put(drawn, points[k])
+            self.view.update(drawn, points[k])
 
     def _add(self, plot: Any, points: Array, **style: Any) -> None:
-        """Points (n, k, 3) as markers, or pieces of lines (n, k, 2, 3) with gaps between them."""
+        """Add points (n, k, 3) as markers, or line segments (n, k, 2, 3)."""
         if not points.shape[1]:
             return
         if points.ndim == 4:
@@ -179,36 +184,39 @@ class Sketch:
         self._moving.append((self.view.line(plot, **style), points))
 
 
-TURNS = 12  # of each joint: postures from which it is seen where a robot may go
+POSTURES_PER_JOINT = 12  # to estimate the workspace
 WIDTH = 6.0  # inches
 DPI = 80
 
 
 class FrameRenderer:
-    """It shows where a robot can be when its joints turn from the posture q (nq,), and the `marks` (n, 3)."""
+    """Renderer of images of one size, whose view contains the workspace of a robot and marked points.
+
+    The workspace is estimated by turning each joint from the posture `q` (nq,); `marks` are points (n, 3).
+    """
 
     def __init__(self, system: System, q: Array, marks: Array) -> None:
         self.system = system
-        self.view = ArmView.of(np.concatenate([Arm(system, _turned(system, q)).cloud, marks]))
+        self.view = ArmView.fit(np.concatenate([Arm(system, _sample_postures(system, q)).cloud, marks]))
 
     def image(self, q: Array, marks: Array, title: str = "") -> Any:
-        """The posture q (nq,) and marks (n, 3) as an array (height, width, 3) of bytes."""
+        """Return an image (height, width, 3) of the posture q (nq,) and marks (n, 3)."""
         figure, plot = self.view.figure(WIDTH)
         figure.set_dpi(DPI)
         Sketch(plot, self.view, Arm(self.system, q[None])).show(0)
         if len(marks):
-            plot.plot(*self.view.data(marks), color=PAYLOAD, linestyle="", marker="x", markersize=9, zorder=5)
-        plot.set_title(plain(title), loc="right", fontsize=10, fontfamily="monospace")
-        return pixels(figure)
+            plot.plot(*self.view.data(marks), color=PAYLOAD_COLOUR, linestyle="", marker="x", markersize=9, zorder=5)
+        plot.set_title(escape_math(title), loc="right", fontsize=10, fontfamily="monospace")
+        return render_pixels(figure)
 
 
-def _turned(system: System, q: Array) -> Array:
-    """The posture and, where nothing closes a loop, others with one joint turned; links straight."""
+def _sample_postures(system: System, q: Array) -> Array:
+    """Return the posture and, without constraints, postures with one joint turned; links are straight."""
     straight = np.where(system.elastic, 0.0, q)
     found = [straight]
     for link in system.robot.links if not system.constraints else ():
         if isinstance(link.joint, Revolute):
-            for angle in np.linspace(-np.pi, np.pi, TURNS, endpoint=False):
+            for angle in np.linspace(-np.pi, np.pi, POSTURES_PER_JOINT, endpoint=False):
                 found.append(straight.copy())
                 found[-1][system.joint(link.name).index] = angle
     return np.array(found)

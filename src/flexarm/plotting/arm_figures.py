@@ -1,9 +1,4 @@
-"""Diagrams of the forces and moments along a link (matplotlib).
-
-The way of the tip, with the deformed arm at chosen times.
-
-Mode shapes (matplotlib).
-"""
+"""Figures of arms: internal forces along a link, path of the tip, mode shapes."""
 
 from __future__ import annotations
 
@@ -20,19 +15,19 @@ from flexarm.foundation.validation import Array
 from flexarm.plotting.animate import Snapshots
 from flexarm.plotting.arm_artist import ArmView, Sketch
 from flexarm.plotting.style import (
-    JOINT,
-    STYLES,
-    TWIN,
+    COMPARISON_COLOUR,
+    JOINT_COLOUR,
+    LINE_STYLES,
     Picture,
-    a_run_or_none,
-    count,
-    grid,
-    line,
-    plain,
-    times_of,
-    wrapped,
+    draw_grid,
+    draw_line,
+    escape_math,
+    require_count,
+    require_optional_run,
+    select_times,
+    wrap_title,
 )
-from flexarm.plotting.time_series import beside
+from flexarm.plotting.time_series import comparison_label
 from flexarm.results.run import Run
 
 if TYPE_CHECKING:
@@ -41,143 +36,173 @@ if TYPE_CHECKING:
     from flexarm.results.run import Run
 
 
-POINTS = 201  # along the link
-BESIDE = 1e-8  # of the length: just beyond something that is fixed there
-NOTHING = 1e-9  # of the largest of its kind: what is less is not drawn
-WORDS = {
+STATION_COUNT = 201  # along the link
+JUMP_OFFSET = 1e-8  # fraction of the length, to evaluate both sides of a jump
+NEGLIGIBLE_FRACTION = 1e-9  # components below this fraction of the largest are not drawn
+DIAGRAM_TITLES = {
     "moment": {"x": "torsion (N m)", "y": "bending moment about y (N m)", "z": "bending moment about z (N m)"},
     "force": {"x": "axial force (N)", "y": "shear force along y (N)", "z": "shear force along z (N)"},
 }
 
 
 def section_forces_figure(run: Run, link: str, times: Sequence[float] | int = 3) -> Picture:
-    """Moments and forces across the sections of a link, those that there are, at the samples nearest to `times`."""
-    chosen, samples = times_of("times", run, times), run.time.values
+    """Plot the nonzero internal moments and forces along a link at the samples nearest to `times`."""
+    chosen, samples = select_times("times", run, times), run.time.values
     nearest = np.unique(np.abs(samples[:, None] - chosen).argmin(axis=0))
-    few, x = Run(run.data.isel(time=nearest)), _places(run, link)
-    both = {"moment": few.moment(link, x), "force": few.force(link, x)}
-    drawn = {kind: _present(found) for kind, found in both.items()}
+    selected, x = Run(run.data.isel(time=nearest)), _stations(run, link)
+    both = {"moment": selected.moment(link, x), "force": selected.force(link, x)}
+    drawn = {kind: _nonzero_axes(found) for kind, found in both.items()}
     counts = [len(axes) for axes in drawn.values()]
     figure, units = Picture(figsize=(10.0, 1.0 + 2.3 * max(counts))), int(np.lcm.reduce(counts))
-    cells = figure.add_gridspec(units, 2)  # a column that has fewer diagrams has taller ones
+    cells = figure.add_gridspec(units, 2)  # plots of a column with fewer diagrams are taller
     for column, (kind, axes) in enumerate(drawn.items()):
         span = units // len(axes)
         for row, axis in enumerate(axes):
             plot = figure.add_subplot(cells[row * span : (row + 1) * span, column])
-            _diagram(plot, both[kind].sel(axis=axis))
-            plot.set_title(WORDS[kind][axis], fontsize=10)
+            _draw_diagram(plot, both[kind].sel(axis=axis))
+            plot.set_title(DIAGRAM_TITLES[kind][axis], fontsize=10)
         plot.set_xlabel(f"x along {link} (m)", parse_math=False)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=8, frameon=False)
-    figure.suptitle(wrapped(f"{run.data.attrs['robot']}: {link}", figure.get_figwidth()), fontsize=11)
+    figure.suptitle(wrap_title(f"{run.data.attrs['robot']}: {link}", figure.get_figwidth()), fontsize=11)
     return figure
 
 
-def _places(run: Run, link: str) -> Array:
-    """Places along a link, both sides of what is fixed to it among them: there diagrams jump."""
+def _stations(run: Run, link: str) -> Array:
+    """Return stations along a link, including both sides of masses, joints and loads, where diagrams jump."""
     own = run.robot.link(link)
     robot = run.robot
     number = [each.name for each in robot.links].index(link)
     pairs = zip(robot.links, robot.parents, strict=True)
-    hung = [each.at for each, parent in pairs if parent == number and each.at is not None]
+    children = [each.at for each, parent in pairs if parent == number and each.at is not None]
     loads = [x for name, x in run.options.get("load_places", []) if name == link]
-    jumps = np.array([*(mass.at or 0.0 for mass in own.masses), *hung, *loads])
-    beside = np.minimum(jumps + BESIDE * own.length, own.length)
-    return np.unique(np.concatenate([np.linspace(0.0, own.length, POINTS), jumps, beside]))
+    jumps = np.array([*(mass.at or 0.0 for mass in own.masses), *children, *loads])
+    beyond = np.minimum(jumps + JUMP_OFFSET * own.length, own.length)
+    return np.unique(np.concatenate([np.linspace(0.0, own.length, STATION_COUNT), jumps, beyond]))
 
 
-def _present(found: xr.DataArray) -> list[str]:
-    """Axes about or along which there is something; all if there is nothing at all."""
+def _nonzero_axes(found: xr.DataArray) -> list[str]:
+    """Return the axes with nonzero components, or all axes if there are none."""
     largest = np.nan_to_num(np.abs(found.values)).max(axis=(0, 1))
     axes = [str(axis) for axis in found["axis"].values]
-    return [axis for axis, size in zip(axes, largest, strict=True) if size > NOTHING * largest.max()] or axes
+    return [
+        axis for axis, size in zip(axes, largest, strict=True) if size > NEGLIGIBLE_FRACTION * largest.max()
+    ] or axes
 
 
-def _diagram(plot: Any, found: xr.DataArray) -> None:
+def _draw_diagram(plot: Any, found: xr.DataArray) -> None:
     for k, time in enumerate(found["time"].values):
-        line(plot, k, found["x"].values, found.values[k], f"t = {time:.4g} s")
+        draw_line(plot, k, found["x"].values, found.values[k], f"t = {time:.4g} s")
     plot.axhline(0.0, color="0.5", linewidth=0.8, zorder=1)
-    grid(plot)
+    draw_grid(plot)
 
 
-SMALL = 0.2  # of the picture: a way that is shorter is drawn a second time, close by
-LEGEND = 0.5  # inches
+SMALL_PATH_FRACTION = 0.2  # of the figure; a smaller path is drawn again in a plot of its own
+LEGEND_HEIGHT = 0.5  # inches
 
 
 def trajectory_figure(
     run: Run, times: Sequence[float] | int = 5, other: Run | None = None, magnify: float = 1.0
 ) -> Picture:
-    """Path of the tip in the robot's plane or in space, and the arm at `times` (s), light to dark.
+    """Plot the path of the tip and the arm at `times` (s), from light to dark.
 
-    `other` (the rigid twin, say) adds its path and its postures in grey. A path that is small beside the arm is also
-    shown by itself.
+    Another run, for example of the rigid robot, is drawn in grey. A path that is small compared with the arm is also
+    shown in a plot of its own.
     """
     from matplotlib import colormaps
 
-    chosen, other = times_of("times", run, times), a_run_or_none("other", other)
-    moments = Snapshots(run, magnify)
-    (when, way), arm = moments.way(chosen), moments.arm(chosen)
-    theirs = None if other is None else Snapshots(other).arm(chosen)
-    ways = [way] if other is None else [way, other.tip.values]
-    view = ArmView.of(np.concatenate([*ways, arm.cloud] + ([] if theirs is None else [theirs.cloud])))
-    figure, plot, near = _plots(view, np.concatenate(ways))
+    chosen, other = select_times("times", run, times), require_optional_run("other", other)
+    postures = Snapshots(run, magnify)
+    (when, path), arm = postures.tip_path(chosen), postures.arm(chosen)
+    compared = None if other is None else Snapshots(other).arm(chosen)
+    paths = [path] if other is None else [path, other.tip.values]
+    view = ArmView.fit(np.concatenate([*paths, arm.cloud] + ([] if compared is None else [compared.cloud])))
+    figure, plot, near = _plots(view, np.concatenate(paths))
     shades = colormaps["Blues"](np.linspace(0.35, 1.0, len(chosen)))
     for k, time in enumerate(chosen):
-        if theirs is not None:
-            Sketch(plot, view, theirs, width=1.2, twin=True).show(k)
+        if compared is not None:
+            Sketch(plot, view, compared, width=1.2, twin=True).show(k)
         Sketch(plot, view, arm, colour=shades[k], width=2.2, label=f"t = {time:.4g} s").show(k)
     for each in filter(None, (plot, near)):
-        each.plot(*view.data(way), color=STYLES[1][0], linewidth=1.2, label="tip", zorder=2.5)
+        each.plot(*view.data(path), color=LINE_STYLES[1][0], linewidth=1.2, label="tip", zorder=2.5)
         if other is not None:
-            label = plain(f"tip, {beside(run, other)}")
-            each.plot(*view.data(other.tip.values), color=TWIN, linewidth=1.0, linestyle="--", label=label)
+            label = escape_math(f"tip, {comparison_label(run, other)}")
+            each.plot(*view.data(other.tip.values), color=COMPARISON_COLOUR, linewidth=1.0, linestyle="--", label=label)
     if near is not None:
-        for shade, place in zip(shades, way[np.searchsorted(when, chosen)], strict=True):
+        for shade, place in zip(shades, path[np.searchsorted(when, chosen)], strict=True):
             near.plot(*view.data(place[None]), color=shade, marker="o", markeredgecolor="0.2", zorder=3)
-        near.set_title("the way of the tip", fontsize=10)
+        near.set_title("path of the tip", fontsize=10)
     handles, labels = plot.get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside lower center", ncols=4 if near is None else 8, fontsize=8, frameon=False
     )
     scale = "" if magnify == 1 else f" (deflections x {magnify:g})"
     width = figure.get_figwidth() * (1 if near is None else 0.5)
-    plot.set_title(wrapped(str(run.data.attrs["robot"]) + scale, width), fontsize=10)
+    plot.set_title(wrap_title(str(run.data.attrs["robot"]) + scale, width), fontsize=10)
     return figure
 
 
-def _plots(view: ArmView, ways: Array) -> tuple[Picture, Any, Any]:
-    """A figure, the plot of the arm and, if the way is small beside it, a plot of the way alone."""
-    if np.ptp(ways, axis=0).max() > SMALL * (view.high - view.low).max() or not np.ptp(ways, axis=0).max():
-        return *view.figure(legend=LEGEND), None
-    close = view.close(ways)
+def _plots(view: ArmView, paths: Array) -> tuple[Picture, Any, Any]:
+    """Return a figure, the plot of the arm and, if the path is small compared with it, a plot of the path."""
+    if (
+        np.ptp(paths, axis=0).max() > SMALL_PATH_FRACTION * (view.high - view.low).max()
+        or not np.ptp(paths, axis=0).max()
+    ):
+        return *view.figure(legend=LEGEND_HEIGHT), None
+    close = view.zoom(paths)
     width = 5.2  # inches, of each
     height = min(max(view.height(width), close.height(width)), 0.8 * width)
-    figure = Picture(figsize=(2 * width, height + LEGEND))
+    figure = Picture(figsize=(2 * width, height + LEGEND_HEIGHT))
     return figure, view.plot(figure, 1, 2, 1), close.plot(figure, 1, 2, 2)
 
 
-REST = "0.65"
-SWING = 0.15  # largest displacement drawn, as a fraction of the robot's size
+REST_COLOUR = "0.65"
+MODE_AMPLITUDE = 0.15  # largest drawn displacement as a fraction of the robot's size
 
 
 def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
-    """The first vibration modes of a robot, at `most` so many, each drawn both ways against its posture at rest."""
+    """Plot the first vibration modes of a robot, each in both directions from the posture at rest.
+
+    Parameters
+    ----------
+    modes : ModeSet
+        Modes of a robot, as from `modes`.
+    most : int, optional
+        Largest number of modes to plot; rigid-body modes are left out.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; displacements are magnified.
+
+    Raises
+    ------
+    ValueError
+        If the robot has no vibration mode.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> figure = plot_modes(fa.modes(fa.library.two_link_arm()), most=2)
+    >>> [plot.get_title() for plot in figure.axes]
+    ['mode 3: ...Hz', 'mode 4: ...Hz']
+    """
     if not isinstance(modes, ModeSet):
         raise TypeError(f"modes = {shown(modes)}: must be what fa.modes gives")
-    most = count("most", most)
+    most = require_count("most", most)
     chosen = [k for k, kind in enumerate(modes.kinds) if kind != "rigid body"][:most]
     if not chosen:
         raise ValueError(f"'{modes.system.robot.name}' has no vibration mode to draw: nothing in it is elastic")
     system, rest = modes.system, _axes(modes.system, modes.q)
     cloud = np.concatenate(list(rest.values()))
     size = float(np.ptp(cloud, axis=0).max())
-    swings = [_displacements(system, modes.q, modes.shapes[:, mode].real, SWING * size) for mode in chosen]
+    swings = [_displacements(system, modes.q, modes.shapes[:, mode].real, MODE_AMPLITUDE * size) for mode in chosen]
     moves = [np.concatenate(list(swing.values())) for swing in swings]
-    view = ArmView.of(np.concatenate([cloud, *(cloud + move for move in moves), *(cloud - move for move in moves)]))
-    columns = 2 if len(chosen) % 2 == 0 else 1  # no gaps
+    view = ArmView.fit(np.concatenate([cloud, *(cloud + move for move in moves), *(cloud - move for move in moves)]))
+    columns = 2 if len(chosen) % 2 == 0 else 1  # no empty cells
     rows = len(chosen) // columns
     figure = Picture(figsize=(4.6 * columns, view.height(4.6) * rows + 0.4))
-    colour = STYLES[0][0]
+    colour = LINE_STYLES[0][0]
     for place, (mode, swing) in enumerate(zip(chosen, swings, strict=True)):
         plot = view.plot(figure, rows, columns, place + 1)
         for sign, dashes in ((1, "-"), (-1, ":")):
@@ -185,13 +210,15 @@ def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
                 width = 1.8 if sign > 0 else 1.2
                 plot.plot(*view.data(points + sign * swing[name]), color=colour, linestyle=dashes, linewidth=width)
         for points in rest.values():
-            plot.plot(*view.data(points), color=REST, linewidth=1.0, zorder=0)
+            plot.plot(*view.data(points), color=REST_COLOUR, linewidth=1.0, zorder=0)
         for name, points in rest.items():
-            hinge = (points + swing[name])[:1]  # where the swinging link has it
-            plot.plot(*view.data(hinge), markeredgecolor=JOINT, markerfacecolor="white", marker="o", markersize=5)
+            hinge = (points + swing[name])[:1]  # at the root of the displaced link
+            plot.plot(
+                *view.data(hinge), markeredgecolor=JOINT_COLOUR, markerfacecolor="white", marker="o", markersize=5
+            )
         plot.set_title(f"mode {mode + 1}: {modes.frequencies[mode]:.4g} Hz", fontsize=10)
     title = fill(f"{system.robot.name}: vibration modes (displacements magnified)", 48 * columns)
-    figure.suptitle(title, fontsize=11, parse_math=False)  # a $ in a name is a $
+    figure.suptitle(title, fontsize=11, parse_math=False)
     return figure
 
 
@@ -199,10 +226,10 @@ def _axes(system: System, q: Array) -> dict[str, Array]:
     return {link.name: system.axis(link.name, q) for link in system.robot.links}
 
 
-def _displacements(system: System, q: Array, shape: Array, most: float) -> dict[str, Array]:
-    """Small displacements of every link's axis along a mode, magnified so that the largest is `most`."""
+def _displacements(system: System, q: Array, shape: Array, amplitude: float) -> dict[str, Array]:
+    """Return the displacements of the axis of each link in a mode, scaled to a largest one of `amplitude` (m)."""
     step = 1e-6 * shape / np.abs(shape).max()
     ahead, behind = _axes(system, q + step), _axes(system, q - step)
     moves = {name: ahead[name] - behind[name] for name in ahead}
     largest = max(float(np.linalg.norm(move, axis=1).max()) for move in moves.values())
-    return {name: move * (most / largest) for name, move in moves.items()}
+    return {name: move * (amplitude / largest) for name, move in moves.items()}

@@ -1,4 +1,4 @@
-"""What an arm looks like: links, joints and masses as points in the world."""
+"""Points in space of the links, joints, masses and constraints of an arm."""
 
 from __future__ import annotations
 
@@ -29,28 +29,36 @@ from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
 from flexarm.robot.supported_types import Kinds
 
-DRAWN = Kinds(
+DRAWABLE_KINDS = Kinds(
     "the drawing",
     {
         Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Sleeve, Weld),
         Constraint: (Loop, OnLine, OnPlane, PointSupport),
     },
 )
-GUIDE = 0.035  # half the length of a guide, as a fraction of the robot's
+GUIDE_HALF_LENGTH = 0.035  # as a fraction of the length of the robot
 
 
 class Arm:
-    """A robot in the postures q (n, nq).
+    """Points of a robot in n postures; arrays of points have the shape (n, ..., 3).
 
-    `magnify` multiplies the elastic coordinates, so that each link deflects that much more and carries what hangs on it
-    along. In a closed loop that would tear it open: there joints stay where they are, and each link bows that much more
-    between them. Points are (n, ..., 3): so many along links that bend, and along those that are `straight`.
+    Parameters
+    ----------
+    system : System
+        The robot.
+    q : ndarray, shape (n, nq)
+        Postures.
+    magnify : float, optional
+        Factor of the elastic coordinates. In a closed loop, which would then open, the joints keep their positions, and
+        the deflection of each link between them is multiplied instead.
+    points, straight : int, optional
+        Numbers of points along flexible and rigid links.
     """
 
     def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41, straight: int = 2) -> None:
-        DRAWN.require(system.robot)
+        DRAWABLE_KINDS.require(system.robot)
         self.system = system
-        self.q, self._bow = magnified(system, q, magnify), magnify if closed(system) else 1.0
+        self.q, self._bow = magnify_deflections(system, q, magnify), magnify if has_closed_loop(system) else 1.0
         self.links = {link.name: self._axis(link, points, straight) for link in system.robot.links}
         self.sleeves = {each.on for each in system.robot.every_constraint if isinstance(each, Mouth)}
         n = len(self.q)
@@ -66,7 +74,7 @@ class Arm:
 
     @property
     def cloud(self) -> Array:
-        """All points of all postures."""
+        """All points of all postures, shape (m, 3)."""
         lumps = [self.masses, self.guides, self.brackets, self.mouths]
         parts = [*self.links.values(), *lumps, *self.rails, *self.supports]
         return np.concatenate([part.reshape(-1, 3) for part in parts])
@@ -76,16 +84,16 @@ class Arm:
     def _axis(self, link: Link, points: int, straight: int) -> Array:
         if link.flexible is None:
             return self.system.axis(link.name, self.q, straight)
-        true = self.system.axis(link.name, self.q, points)
+        actual = self.system.axis(link.name, self.q, points)
         if self._bow == 1:
-            return true
-        x, held = np.linspace(0, link.length, points), self._held(link)
-        anchors = np.stack([self.system.frame(link.name, place, self.q)[:, :3, 3] for place in held], axis=1)
-        chords = _between(x, held, anchors)
-        return chords + self._bow * (true - chords)
+            return actual
+        x, attached = np.linspace(0, link.length, points), self._attachments(link)
+        anchors = np.stack([self.system.frame(link.name, place, self.q)[:, :3, 3] for place in attached], axis=1)
+        chords = _interpolate(x, attached, anchors)
+        return chords + self._bow * (actual - chords)
 
-    def _held(self, link: Link) -> list[float]:
-        """Where something hangs on a link (m), its ends among it."""
+    def _attachments(self, link: Link) -> list[float]:
+        """Return the positions (m) along a link where others are attached, including its ends."""
         robot = self.system.robot
         found = {0.0, link.length, *(mass.at for mass in link.masses if mass.at is not None)}
         for child, parent in zip(robot.links, robot.parents, strict=True):
@@ -103,13 +111,13 @@ class Arm:
         return [each for each in self.system.robot.constraints if isinstance(each, kind)]
 
     def _closures(self) -> Iterator[Array]:
-        """Hinges that close a loop."""
+        """Yield the hinges that close loops."""
         for loop in self._constraints(Loop):
             if loop.joint == "revolute":
                 yield self.system.frame(loop.first, loop.first_at, self.q)[:, :3, 3]
 
     def _mouths(self) -> Iterator[Array]:
-        """Supports on links, and mouths of sleeves."""
+        """Yield the positions of supports on links and of the mouths of sleeves."""
         robot, n = self.system.robot, len(self.q)
         for each in robot.every_constraint:
             if isinstance(each, PointSupport) and each.on != GROUND:
@@ -122,26 +130,26 @@ class Arm:
         return self.links[link.name][:, 0]
 
     def _guides(self) -> Iterator[Array]:
-        """A short piece of a straight line where a link slides, along the way it slides."""
-        whole = GUIDE * sum(link.length for link in self.system.robot.links)
+        """Yield a short line segment at each sliding joint, along its axis."""
+        whole = GUIDE_HALF_LENGTH * sum(link.length for link in self.system.robot.links)
         for link in self._jointed(Riding, FixedPrismatic):
-            half = whole / 4 if isinstance(link.joint, Sleeve) else whole  # an end, not a carriage
-            rotation, place = self._ride(link) if isinstance(link.joint, Riding) else self._hold(link)
+            half = whole / 4 if isinstance(link.joint, Sleeve) else whole  # a sleeve shows only its end
+            rotation, place = self._riding_pose(link) if isinstance(link.joint, Riding) else self._joint_pose(link)
             turned = rotation if isinstance(link.joint, Riding) else rotation @ link.joint.mount_matrix
             step = half * turned[..., :, 0]
             yield np.stack([place - step, place + step], axis=1)
 
     def _brackets(self) -> Iterator[Array]:
-        """From the point of the parent that carries a link to where the link's joint is, if they are apart."""
+        """Yield the segments from the attachment point on the parent to the joint, for links with an offset."""
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
             if any(link.offset) and (parent is not None or isinstance(link.joint, Riding)):
                 sliding = isinstance(link.joint, Riding)
-                rotation, place = self._ride(link) if sliding else self._carrier(link)
+                rotation, place = self._riding_pose(link) if sliding else self._carrier_pose(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
 
     @property
     def lumps(self) -> list[tuple[Link, PointMass, float]]:
-        """What `masses` are: their link, the mass, and where on the link it is (m)."""
+        """Point masses in the order of `masses`, with their link and position along it (m)."""
         found: list[tuple[Link, PointMass, float]] = []
         for link in self.system.robot.links:
             lumps = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
@@ -154,27 +162,27 @@ class Arm:
             yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(lump.offset)
 
     def _rails(self) -> Iterator[Array]:
-        """Lines of the ground (2, 3): along which a slide rides in these postures, from the base to a link off it."""
+        """Yield line segments (2, 3) fixed to the ground: rails of slides, and brackets from the base to links."""
         base = self.system.robot.base
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
             if parent is None and any(link.offset) and not isinstance(link.joint, Riding):
                 yield np.array([base.position, np.array(base.position) + np.array(base.matrix) @ np.array(link.offset)])
         for link in self._jointed(Riding):
-            if self.system.robot.parents[self._number(link)] is None:
-                _, place = self._ride(link)
-                far = place[[np.argmin(self._d(link)), np.argmax(self._d(link))]]
+            if self.system.robot.parents[self._index(link)] is None:
+                _, place = self._riding_pose(link)
+                far = place[[np.argmin(self._travel(link)), np.argmax(self._travel(link))]]
                 along = np.array(base.matrix)[:, 0]
                 yield far + np.outer([-1, 1], 0.25 * link.length * along)
 
-    # --- places ---
+    # --- poses ---
 
-    def _hold(self, link: Link) -> tuple[Array, Array]:
-        """Section that holds a link's joint: rotation, and position of the joint."""
-        rotation, place = self._carrier(link)
+    def _joint_pose(self, link: Link) -> tuple[Array, Array]:
+        """Return the rotation of the section that carries a joint, and the position of the joint."""
+        rotation, place = self._carrier_pose(link)
         return rotation, place + rotation @ np.array(link.offset)
 
-    def _carrier(self, link: Link) -> tuple[Array, Array]:
-        parent = self.system.robot.parents[self._number(link)]
+    def _carrier_pose(self, link: Link) -> tuple[Array, Array]:
+        parent = self.system.robot.parents[self._index(link)]
         if parent is None:
             base = self.system.robot.base
             n = len(self.q)
@@ -182,34 +190,34 @@ class Arm:
         pose = self.system.frame(self.system.robot.links[parent].name, link.at, self.q)
         return pose[:, :3, :3], pose[:, :3, 3]
 
-    def _ride(self, link: Link) -> tuple[Array, Array]:
-        """The same of a joint that rides along its parent: found from the link that it carries."""
+    def _riding_pose(self, link: Link) -> tuple[Array, Array]:
+        """Return rotation and position of a joint that slides along its parent, from the link on it."""
         root = self.system.frame(link.name, 0.0, self.q)
         rotation = root[:, :3, :3] @ np.array(link.joint.mount_matrix).T
         return rotation, root[:, :3, 3] - rotation @ np.array(link.offset)
 
-    def _number(self, link: Link) -> int:
+    def _index(self, link: Link) -> int:
         return [each.name for each in self.system.robot.links].index(link.name)
 
-    def _d(self, link: Link) -> Array:
+    def _travel(self, link: Link) -> Array:
         return np.asarray(self.q[:, self.system.joint(link.name).index])
 
 
-def magnified(system: System, q: Array, magnify: float) -> Array:
-    """Coordinates with the elastic ones (`upper.bend_y[1]`, ...) multiplied, unless that would tear a loop open."""
+def magnify_deflections(system: System, q: Array, magnify: float) -> Array:
+    """Return coordinates with the elastic ones multiplied, unless that would open a closed loop."""
     out = np.array(q, dtype=float)
-    if not closed(system):
+    if not has_closed_loop(system):
         out[:, system.elastic] *= magnify
     return out
 
 
-def closed(system: System) -> bool:
-    """Whether links form a closed loop."""
+def has_closed_loop(system: System) -> bool:
+    """Return True if links form a closed loop."""
     return any(isinstance(each, Loop) for each in system.robot.constraints)
 
 
-def _between(x: Array, places: list[float], anchors: Array) -> Array:
-    """Points (n, len(x), 3) of the straight lines that join the anchors (n, len(places), 3)."""
+def _interpolate(x: Array, places: list[float], anchors: Array) -> Array:
+    """Return points (n, len(x), 3) on the straight lines between anchors (n, len(places), 3)."""
     piece = np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2)
     start, end = np.array(places)[piece], np.array(places)[piece + 1]
     share = ((x - start) / (end - start))[:, None]

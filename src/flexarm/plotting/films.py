@@ -1,9 +1,4 @@
-"""A film as HTML: frames inside the page, buttons of plain characters, nothing fetched from anywhere.
-
-Writers of films: GIF (Pillow), MP4 (ffmpeg), a player in HTML.
-
-From a figure to bytes.
-"""
+"""Film formats: GIF (Pillow), MP4 (ffmpeg) and a self-contained HTML player; rendering of figures to pixels."""
 
 from __future__ import annotations
 
@@ -21,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from flexarm.foundation.progress import Progress
-from flexarm.plotting.style import file_name
+from flexarm.plotting.style import require_file_name
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -29,33 +24,33 @@ if TYPE_CHECKING:
     from flexarm.plotting.animate import Animation, AnimationStage
 
 
-PAGE = """<!DOCTYPE html>
+PAGE_TEMPLATE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>flexarm</title></head><body>
 {player}
 </body></html>
 """
 
-# {id}, {pause} and {frames} are filled in; several players may stand on one page, as in a notebook
-PLAYER = """<div id="{id}" style="display: inline-block; max-width: 100%">
+# {id}, {pause} and {frames} are filled in; a page, for example a notebook, may contain several players
+PLAYER_TEMPLATE = """<div id="{id}" style="display: inline-block; max-width: 100%">
 <img alt="a frame of the film" style="max-width: 100%">
 <div style="display: flex; gap: 0.5em; align-items: center">
 <button type="button" title="play or pause" style="width: 3em">&#9654;</button>
 <input type="range" min="0" value="0" step="1" title="frame" style="flex: 1">
-<label><input type="checkbox" checked> again and again</label>
+<label><input type="checkbox" checked> repeat</label>
 </div>
 <script>
 (function () {
   const frames = {frames};
   const root = document.getElementById("{id}");
   const image = root.querySelector("img"), button = root.querySelector("button");
-  const [slider, again] = root.querySelectorAll("input");
+  const [slider, repeat] = root.querySelectorAll("input");
   let timer = null;
   slider.max = frames.length - 1;
   function show() { image.src = frames[slider.value]; }
   function stop() { clearInterval(timer); timer = null; button.textContent = "\\u25b6"; }
   function next() {
     const last = Number(slider.value) >= frames.length - 1;
-    if (last && !again.checked) { stop(); return; }
+    if (last && !repeat.checked) { stop(); return; }
     slider.value = last ? 0 : Number(slider.value) + 1;
     show();
   }
@@ -73,29 +68,29 @@ PLAYER = """<div id="{id}" style="display: inline-block; max-width: 100%">
 </div>"""
 
 
-def player(frames: Iterable[bytes], fps: float) -> str:
-    """PNG pictures and what plays them, a piece of HTML."""
+def html_player(frames: Iterable[bytes], fps: float) -> str:
+    """Return an HTML fragment that plays PNG images."""
     images = ["data:image/png;base64," + base64.b64encode(frame).decode("ascii") for frame in frames]
     parts = {"{id}": f"film-{uuid4().hex}", "{pause}": f"{1000 / fps:.6g}", "{frames}": json.dumps(images)}
-    html = PLAYER
+    html = PLAYER_TEMPLATE
     for name, value in parts.items():
         html = html.replace(name, value)
     return html
 
 
-def page(content: str) -> str:
-    """A whole page for a browser."""
-    return PAGE.replace("{player}", content)
+def html_page(content: str) -> str:
+    """Return a complete HTML page."""
+    return PAGE_TEMPLATE.replace("{player}", content)
 
 
-COLOURS = 64  # of a frame: few lines, smooth edges
+PALETTE_SIZE = 64  # colours of a frame; enough for lines with smooth edges
 
 
 class FilmFormat(ABC):
-    """A kind of film."""
+    """Format of a film."""
 
     def check(self) -> None:  # noqa: B027
-        """Raise a sentence if such a film cannot be written here."""
+        """Raise ValueError if this format is not available."""
 
     @abstractmethod
     def write(self, animation: Animation, path: str) -> None: ...
@@ -103,12 +98,12 @@ class FilmFormat(ABC):
 
 class GifFormat(FilmFormat):
     def write(self, animation: Animation, path: str) -> None:
-        # A frame of a GIF lasts whole hundredths of a second, and viewers slow down below two: the frames are chosen so
-        # that the film is as fast as asked for all the same.
+        # The duration of a GIF frame is a multiple of 0.01 s, and viewers slow down below 0.02 s. The frame rate is
+        # adapted to that, so that the film has the right speed.
         hundredths = max(2, round(100 / animation.fps))
-        stage = _stage(animation, 100 / hundredths)
-        camera = FrameSource(stage)
-        images = (camera.image() for _ in _watched(stage, animation))
+        stage = _create_stage(animation, 100 / hundredths)
+        source = FrameSource(stage)
+        images = (source.image() for _ in _show_frames(stage, animation))
         first = next(images)
         first.save(path, format="GIF", save_all=True, append_images=images, duration=10 * hundredths, loop=0)
 
@@ -123,11 +118,11 @@ class Mp4Format(FilmFormat):
     def write(self, animation: Animation, path: str) -> None:
         from matplotlib.animation import FFMpegWriter
 
-        stage = _stage(animation, animation.fps)
+        stage = _create_stage(animation, animation.fps)
         writer: Any = FFMpegWriter(fps=animation.fps, codec="h264")  # type: ignore[arg-type]
         try:
             with writer.saving(stage.figure, path, animation.dpi):
-                for _ in _watched(stage, animation):
+                for _ in _show_frames(stage, animation):
                     writer.grab_frame()
         except subprocess.CalledProcessError as error:
             raise OSError(f"ffmpeg could not write the film (it ended with {error.returncode})") from None
@@ -135,16 +130,16 @@ class Mp4Format(FilmFormat):
 
 class HtmlFormat(FilmFormat):
     def write(self, animation: Animation, path: str) -> None:
-        Path(path).write_text(page(filmed(animation)), encoding="utf-8")
+        Path(path).write_text(html_page(render_html_player(animation)), encoding="utf-8")
 
 
-KINDS: dict[str, FilmFormat] = {".gif": GifFormat(), ".mp4": Mp4Format(), ".html": HtmlFormat()}
+FILM_FORMATS: dict[str, FilmFormat] = {".gif": GifFormat(), ".mp4": Mp4Format(), ".html": HtmlFormat()}
 
 
-def kind_of(path: str | os.PathLike[str]) -> FilmFormat:
-    """The film that a file name asks for, checked before any work."""
-    target = file_name("path", path)
-    kind = KINDS.get(target.suffix.lower())
+def select_film_format(path: str | os.PathLike[str]) -> FilmFormat:
+    """Return the film format of a file name, after a check that the film can be written."""
+    target = require_file_name("path", path)
+    kind = FILM_FORMATS.get(target.suffix.lower())
     if kind is None:
         raise ValueError(f"{target}: an animation must end in .gif, .mp4 or .html")
     if target.is_dir():
@@ -155,15 +150,15 @@ def kind_of(path: str | os.PathLike[str]) -> FilmFormat:
     return kind
 
 
-def filmed(animation: Animation) -> str:
-    """Frames and buttons as HTML."""
-    stage = _stage(animation, animation.fps)
-    camera = FrameSource(stage)
-    return player((camera.png() for _ in _watched(stage, animation)), animation.fps)
+def render_html_player(animation: Animation) -> str:
+    """Return an HTML fragment with the frames of an animation and its controls."""
+    stage = _create_stage(animation, animation.fps)
+    source = FrameSource(stage)
+    return html_player((source.png() for _ in _show_frames(stage, animation)), animation.fps)
 
 
 class FrameSource:
-    """Pictures of a stage; what stands still is drawn once."""
+    """Renderer of the frames of an animation; the background is drawn once."""
 
     def __init__(self, stage: AnimationStage) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -174,38 +169,38 @@ class FrameSource:
         for artist in stage.moving:
             artist.set_animated(True)
         self.canvas.draw()
-        self._still = self.canvas.copy_from_bbox(stage.figure.bbox)
-        stage.show(len(stage.times) - 1)  # the last frame has every colour, the whole trace among them
-        self._palette = with_white(self._shot().quantize(COLOURS))
+        self._background = self.canvas.copy_from_bbox(stage.figure.bbox)
+        stage.show(len(stage.times) - 1)  # the last frame contains all colours
+        self._palette = whiten_background(self._render_frame().quantize(PALETTE_SIZE))
 
     def image(self) -> Image.Image:
-        """What the stage shows now, in the same few colours every time."""
-        return self._shot().quantize(palette=self._palette, dither=0)  # type: ignore[arg-type]
+        """Return the current frame, quantized to the palette of the film."""
+        return self._render_frame().quantize(palette=self._palette, dither=0)  # type: ignore[arg-type]
 
     def png(self) -> bytes:
         file = io.BytesIO()
         self.image().save(file, format="PNG")
         return file.getvalue()
 
-    def _shot(self) -> Image.Image:
+    def _render_frame(self) -> Image.Image:
         from PIL import Image
 
-        self.canvas.restore_region(self._still)
+        self.canvas.restore_region(self._background)
         for artist in self.stage.moving:
             self.stage.figure.draw_artist(artist)
         return Image.fromarray(np.asarray(self.canvas.buffer_rgba())[..., :3].copy())
 
 
-def with_white(image: Image.Image) -> Image.Image:
-    """The same picture, its brightest colours exactly white: paper is not grey."""
+def whiten_background(image: Image.Image) -> Image.Image:
+    """Set the brightest colours of the palette of an image to exactly white."""
     colours = np.array(image.getpalette()).reshape(-1, 3)
     colours[colours.min(axis=1) >= 249] = 255
     image.putpalette(colours.reshape(-1).tolist())
     return image
 
 
-class _Drawing(Progress):
-    """Frames drawn so far."""
+class _DrawingProgress(Progress):
+    """Progress bar of the drawn frames."""
 
     doing = "drawing"
 
@@ -213,21 +208,21 @@ class _Drawing(Progress):
         return f"{t:g} of {self.duration:g} frames"
 
 
-def _stage(animation: Animation, fps: float) -> AnimationStage:
+def _create_stage(animation: Animation, fps: float) -> AnimationStage:
     from flexarm.plotting.animate import AnimationStage
 
     return AnimationStage(animation, animation.times(fps))
 
 
-def _watched(stage: AnimationStage, animation: Animation) -> Iterator[int]:
-    with _Drawing(len(stage.times), animation.progress) as bar:
+def _show_frames(stage: AnimationStage, animation: Animation) -> Iterator[int]:
+    with _DrawingProgress(len(stage.times), animation.progress) as bar:
         for k in stage.frames():
             bar.update(k)
             yield k
 
 
-def pixels(figure: Any) -> Any:
-    """What a figure looks like, as an array (height, width, 3) of bytes."""
+def render_pixels(figure: Any) -> Any:
+    """Render a figure to an array (height, width, 3) of bytes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas: Any = FigureCanvasAgg(figure)

@@ -1,10 +1,5 @@
-"""Frequencies over speed (Campbell's diagram) and over postures (matplotlib).
-
-Linear models in the frequency plane: Bode's diagram, poles and zeros (matplotlib).
-
-Spectra, decays and frequency responses of runs (matplotlib).
-
-Sensitivity curves of shapers: vibration that is left where a mode is elsewhere than was thought (matplotlib).
+"""Figures in the frequency domain: Campbell diagrams, frequency maps, Bode plots, pole-zero maps, spectra,
+decays, measured frequency responses, and sensitivity curves of input shapers.
 """
 
 from __future__ import annotations
@@ -17,7 +12,7 @@ import numpy as np
 from flexarm.analysis.state_space import StateSpace
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array
-from flexarm.plotting.style import STYLES, Picture, grid, line, plain
+from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid, draw_line, escape_math
 
 if TYPE_CHECKING:
     from flexarm.analysis.campbell import Campbell
@@ -28,19 +23,22 @@ if TYPE_CHECKING:
     from flexarm.control.shapers import Shaper
 
 
-FLAT = 1e-9  # of a frequency: what differs by less is the same everywhere
+CONSTANT_FREQUENCY_TOLERANCE = 1e-9  # relative
 
 
 def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
-    """Each mode over the speed, unstable stretches thick and red; lines of orders vibrations a turn."""
-    wanted = real_array("orders", orders) if len(orders) else np.zeros(0)
-    if wanted.ndim != 1 or not (np.isfinite(wanted).all() and (wanted > 0).all()):
-        raise ValueError(f"orders = {shown(orders)}: must be positive numbers of vibrations a turn")
+    """Plot the frequency of each mode over the speed, unstable ranges highlighted, and lines of engine orders.
+
+    An order is a number of vibrations per turn.
+    """
+    values = real_array("orders", orders) if len(orders) else np.zeros(0)
+    if values.ndim != 1 or not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"orders = {shown(orders)}: must be positive numbers of vibrations per turn")
     speeds, frequencies = found.speeds, found.frequencies
     figure = Picture(figsize=(7.0, 4.6))
     plot = figure.add_subplot()
     top = 1.08 * max(float(frequencies.max(initial=0.0)), np.finfo(float).tiny)
-    for order in wanted.tolist():
+    for order in values.tolist():
         plot.plot(speeds, order * np.abs(speeds) / (2 * np.pi), color="0.6", linewidth=0.8, linestyle=":", zorder=0)
         fastest = float(np.abs(speeds).max())
         reached = min(fastest, 2 * np.pi * top / order)
@@ -49,21 +47,21 @@ def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
                 f"{order:g}x", (reached, order * reached / (2 * np.pi)), fontsize=8, color="0.4", ha="right", va="top"
             )
     for mode in range(frequencies.shape[1]):
-        line(plot, mode, speeds, frequencies[:, mode], f"mode {mode + 1}")
-        grows = np.where(found.unstable[:, mode], frequencies[:, mode], np.nan)
-        plot.plot(speeds, grows, color=STYLES[1][0], linewidth=4, alpha=0.4, zorder=0)
+        draw_line(plot, mode, speeds, frequencies[:, mode], f"mode {mode + 1}")
+        unstable = np.where(found.unstable[:, mode], frequencies[:, mode], np.nan)
+        plot.plot(speeds, unstable, color=LINE_STYLES[1][0], linewidth=4, alpha=0.4, zorder=0)
     plot.set_ylim(0, top)
-    plot.set_xlabel(plain(f"speed of {found.joint} (rad/s)"))
+    plot.set_xlabel(escape_math(f"speed of {found.joint} (rad/s)"))
     plot.set_ylabel("frequency (Hz)")
-    grid(plot)
+    draw_grid(plot)
     plot.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
 def map_figure(found: FrequencyMap) -> Picture:
-    """Frequencies as lines over one joint, or as contours over two, a panel for each mode."""
+    """Plot frequencies as curves over one joint, or as contours over two joints with a panel for each mode."""
     names, ranges = list(found.over), list(found.over.values())
-    labels = [plain(f"{name} ({found.units[name]})") for name in names]
+    labels = [escape_math(f"{name} ({found.units[name]})") for name in names]
     if len(names) > 2:
         raise ValueError(f"a map over {len(names)} joints has no figure; take a part of its data, .data.sel(...)")
     if any(len(values) < 2 for values in ranges):
@@ -73,11 +71,11 @@ def map_figure(found: FrequencyMap) -> Picture:
         figure = Picture(figsize=(7.0, 4.0))
         plot = figure.add_subplot()
         for mode in range(count):
-            line(plot, mode, ranges[0], found.frequencies[:, mode], f"mode {mode + 1}")
+            draw_line(plot, mode, ranges[0], found.frequencies[:, mode], f"mode {mode + 1}")
         plot.set_xlabel(labels[0])
         plot.set_ylabel("frequency (Hz)")
         plot.set_ylim(bottom=0)
-        grid(plot)
+        draw_grid(plot)
         plot.legend(fontsize=8, frameon=False)
         return figure
     columns = min(count, 3)
@@ -86,30 +84,32 @@ def map_figure(found: FrequencyMap) -> Picture:
     for mode in range(count):
         plot = figure.add_subplot(rows, columns, mode + 1)
         values = found.frequencies[:, :, mode].T
-        if np.isfinite(values).any() and np.nanmax(values) - np.nanmin(values) > FLAT * np.nanmax(values):
+        if np.isfinite(values).any() and np.nanmax(values) - np.nanmin(
+            values
+        ) > CONSTANT_FREQUENCY_TOLERANCE * np.nanmax(values):
             filled = plot.contourf(*ranges, values, levels=12, cmap="viridis")
             figure.colorbar(filled, ax=plot, label="Hz")
-            said = f"mode {mode + 1}"
-        else:  # nothing to tell apart
+            title = f"mode {mode + 1}"
+        else:
             middle = f"{np.nanmean(values):.4g} Hz" if np.isfinite(values).any() else "none"
-            said = f"mode {mode + 1}: {middle} everywhere"
+            title = f"mode {mode + 1}: {middle} everywhere"
             plot.set_xlim(*ranges[0][[0, -1]])
             plot.set_ylim(*ranges[1][[0, -1]])
-        plot.set_title(said, fontsize=10)
+        plot.set_title(title, fontsize=10)
         plot.set_xlabel(labels[0])
         plot.set_ylabel(labels[1])
     return figure
 
 
-POINTS = 600
-FEW = 7  # ticks of a phase
+FREQUENCY_COUNT = 600
+MAX_PHASE_TICK_COUNT = 7
 
 
-def bode(model: StateSpace, f: Any = None) -> Picture:
-    """Magnitude and phase of every output over frequency, a column for each input."""
+def bode_figure(model: StateSpace, f: Any = None) -> Picture:
+    """Plot magnitude and phase of each output over frequency, with a column for each input."""
     if not model.inputs or not model.outputs:
         raise ValueError("bode: the model has no inputs or no outputs")
-    frequencies = _frequencies(model) if f is None else real_array("f", f)
+    frequencies = _default_frequencies(model) if f is None else real_array("f", f)
     if frequencies.ndim != 1 or len(frequencies) < 2 or not (frequencies > 0).all():
         raise ValueError(f"f has shape {frequencies.shape}: must be two or more positive frequencies (Hz)")
     response = model.frf(frequencies)
@@ -120,32 +120,32 @@ def bode(model: StateSpace, f: Any = None) -> Picture:
         lower = figure.add_subplot(2, columns, columns + column + 1, sharex=upper)
         for k, output in enumerate(model.outputs):
             unit = f"{output.unit}/({given.unit})" if " " in given.unit else f"{output.unit}/{given.unit}"
-            line(upper, k, frequencies, np.abs(response[:, k, column]), f"{output.name} ({unit})")
-            line(lower, k, frequencies, np.degrees(_phase(response[:, k, column])), output.name)
+            draw_line(upper, k, frequencies, np.abs(response[:, k, column]), f"{output.name} ({unit})")
+            draw_line(lower, k, frequencies, np.degrees(_phase(response[:, k, column])), output.name)
         upper.set_xscale("log")
         upper.set_yscale("log")
-        upper.set_title(plain(f"from {given}"), fontsize=10)
+        upper.set_title(escape_math(f"from {given}"), fontsize=10)
         upper.set_ylabel("magnitude")
         upper.tick_params(labelbottom=False)
-        lower.set_yticks(_turns(*lower.get_ylim()))
+        lower.set_yticks(_phase_ticks(*lower.get_ylim()))
         lower.set_ylabel("phase (degrees)")
         lower.set_xlabel("frequency (Hz)")
         for plot in (upper, lower):
-            grid(plot)
+            draw_grid(plot)
         upper.legend(fontsize=8, frameon=False)
     return figure
 
 
-def pole_zero_map(model: StateSpace) -> Picture:
-    """Poles (crosses) and zeros (rings) in the complex plane."""
+def pole_zero_figure(model: StateSpace) -> Picture:
+    """Plot poles (crosses) and zeros (circles) in the complex plane."""
     figure = Picture(figsize=(6.4, 5.2))
     plot = figure.add_subplot()
     poles = model.poles
-    plot.plot(poles.real, poles.imag, linestyle="", marker="x", color=STYLES[0][0], label="poles")
+    plot.plot(poles.real, poles.imag, linestyle="", marker="x", color=LINE_STYLES[0][0], label="poles")
     if len(model.inputs) == len(model.outputs):
         zeros = model.zeros
         shown = zeros[np.abs(zeros) <= 3 * np.abs(poles).max(initial=0.0)]
-        ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": STYLES[1][0]}
+        ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": LINE_STYLES[1][0]}
         plot.plot(shown.real, shown.imag, linestyle="", marker="o", label="zeros", **ring)
     if model.dt is not None:
         turn = np.exp(2j * np.pi * np.linspace(0, 1, 200))
@@ -153,27 +153,27 @@ def pole_zero_map(model: StateSpace) -> Picture:
         plot.set_aspect("equal")
     else:
         plot.axvline(0, color="0.6", linewidth=0.8, zorder=0)
-        plot.set_xscale("symlog", linthresh=_small(poles.real))
-        plot.set_yscale("symlog", linthresh=_small(poles.imag))
-        plot.margins(0.08)  # after the scales, or marks at the edges are cut
-        plot.set_xticks(_decades(_small(poles.real), *plot.get_xlim()))
-        plot.set_yticks(_decades(_small(poles.imag), *plot.get_ylim()))
+        plot.set_xscale("symlog", linthresh=_linear_threshold(poles.real))
+        plot.set_yscale("symlog", linthresh=_linear_threshold(poles.imag))
+        plot.margins(0.08)  # after the scales are set, so that markers at the edges are not cut
+        plot.set_xticks(_symlog_ticks(_linear_threshold(poles.real), *plot.get_xlim()))
+        plot.set_yticks(_symlog_ticks(_linear_threshold(poles.imag), *plot.get_ylim()))
     unit = " (rad/s)" if model.dt is None else ""
     plot.set_xlabel(f"real part{unit}")
     plot.set_ylabel(f"imaginary part{unit}")
-    grid(plot)
+    draw_grid(plot)
     plot.legend(fontsize=8, frameon=False)
     return figure
 
 
-def _turns(low: float, high: float) -> Array:
-    """Ticks of phases (degrees): quarters of a turn, or as many of them that few are enough."""
-    step = next(each for each in (45, 90, 180, 360, 720, 1440, 10**9) if (high - low) / each <= FEW)
+def _phase_ticks(low: float, high: float) -> Array:
+    """Return ticks of phases (degrees) at multiples of 45 degrees or more."""
+    step = next(each for each in (45, 90, 180, 360, 720, 1440, 10**9) if (high - low) / each <= MAX_PHASE_TICK_COUNT)
     return np.asarray(step * np.arange(np.ceil(low / step), np.floor(high / step) + 1), dtype=float)
 
 
-def _decades(small: float, low: float, high: float) -> Array:
-    """Ticks of a scale that is logarithmic to both sides: zero, and powers of ten with room between them."""
+def _symlog_ticks(small: float, low: float, high: float) -> Array:
+    """Return ticks of a symmetric logarithmic scale: zero and at most about three powers of ten on each side."""
     top = max(abs(low), abs(high))
     powers = np.arange(np.log10(small), np.floor(np.log10(max(top, small))) + 0.5)
     powers = powers[:: max(1, -(-len(powers) // 3))]
@@ -181,49 +181,51 @@ def _decades(small: float, low: float, high: float) -> Array:
     return found[(found >= low) & (found <= high)]
 
 
-def _small(values: Array) -> float:
-    """The power of ten below all of them that are not zero: a tick, between which and zero there is no other."""
+def _linear_threshold(values: Array) -> float:
+    """Return the largest power of ten below all nonzero values."""
     sizes = np.abs(values)[np.abs(values) > 1e-9 * np.abs(values).max(initial=1e-300)]
     return float(10 ** np.floor(np.log10(sizes.min()))) if len(sizes) else 1.0
 
 
 def _phase(values: Array) -> Array:
-    """Without jumps; a response that is real begins at zero or at half a turn below."""
+    """Return the unwrapped phase (rad); a real response starts at 0 or -pi."""
     out = np.unwrap(np.angle(values))
     return np.asarray(out - 2 * np.pi * np.ceil(out[0] / (2 * np.pi) - 0.5 - 1e-9) if len(out) else out)
 
 
-def _frequencies(model: StateSpace) -> Array:
-    """From a decade below the slowest motion to half a decade above the fastest, peaks included."""
+def _default_frequencies(model: StateSpace) -> Array:
+    """Return frequencies from a decade below the slowest pole to half a decade above the fastest, refined at peaks."""
     poles = model.poles if model.dt is None else np.log(model.poles[model.poles != 0].astype(complex)) / model.dt
     sizes = np.abs(poles) / (2 * np.pi)
-    moving = sizes[sizes > 1e-6 * sizes.max(initial=1e-300)]
-    low, high = (float(moving.min()) / 10, float(moving.max()) * 3) if len(moving) else (0.01, 10.0)
+    nonzero = sizes[sizes > 1e-6 * sizes.max(initial=1e-300)]
+    low, high = (float(nonzero.min()) / 10, float(nonzero.max()) * 3) if len(nonzero) else (0.01, 10.0)
     if model.dt is not None:
         high = min(high, 0.5 / model.dt)
-    # around resonances the curve turns within a share of the frequency that is their damping
+    # The width of a resonance is its damping ratio times its frequency.
     peaks = np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi)
     near = np.concatenate([peak * (1 + np.array([-0.01, -0.001, 0.001, 0.01])) for peak in peaks] or [np.zeros(0)])
-    both = np.concatenate([np.geomspace(low, high, POINTS), near])
+    both = np.concatenate([np.geomspace(low, high, FREQUENCY_COUNT), near])
     return np.unique(both[(both >= low) & (both <= high)])
 
 
-RANGE = 1e-6  # of the highest: what is lower is not drawn
+AMPLITUDE_RANGE = 1e-6  # lower limit of the plot relative to the largest amplitude
 
 
 def spectrum_figure(spectrum: Spectrum) -> Picture:
-    """Amplitude (or density of power) over frequency, with the peaks told."""
+    """Plot the amplitude (with its peaks labelled) or the power density over frequency."""
     dense = spectrum.scaling == "density"
     values = spectrum.density if dense else spectrum.amplitude
     figure = Picture(figsize=(7.0, 3.8))
     plot = figure.add_subplot()
-    line(plot, 0, spectrum.frequency[1:], values[1:], spectrum.name)
+    draw_line(plot, 0, spectrum.frequency[1:], values[1:], spectrum.name)
     top = float(values[1:].max(initial=0.0))
     if top > 0:
         plot.set_yscale("log")
-        plot.set_ylim(max(RANGE**2 * top if dense else RANGE * top, float(values[1:].min()) / 2), 4 * top)
+        plot.set_ylim(
+            max(AMPLITUDE_RANGE**2 * top if dense else AMPLITUDE_RANGE * top, float(values[1:].min()) / 2), 4 * top
+        )
     for each in spectrum.peaks() if not dense else ():
-        plot.plot(each.frequency, each.amplitude, marker="o", markersize=4, color=STYLES[1][0], linestyle="")
+        plot.plot(each.frequency, each.amplitude, marker="o", markersize=4, color=LINE_STYLES[1][0], linestyle="")
         plot.annotate(
             f"{each.frequency:.4g} Hz",
             (each.frequency, each.amplitude),
@@ -235,72 +237,72 @@ def spectrum_figure(spectrum: Spectrum) -> Picture:
     square = f" (({unit})$^2$/Hz)" if unit else " (1/Hz)"
     plot.set_ylabel(f"density of power{square}" if dense else f"amplitude{f' ({unit})' if unit else ''}")
     plot.set_xlabel("frequency (Hz)")
-    plot.set_title(plain(spectrum.name), fontsize=10)
+    plot.set_title(escape_math(spectrum.name), fontsize=10)
     plot.set_xlim(0, float(np.asarray(spectrum.frequency)[-1]))
-    grid(plot)
+    draw_grid(plot)
     return figure
 
 
 def decay_figure(decay: Decay) -> Picture:
-    """A signal over time and what its vibrations add up to, with their envelope where there is one only."""
+    """Plot a signal and its fit by decaying vibrations; a single vibration is drawn with its envelope."""
     figure = Picture(figsize=(7.0, 3.8))
     plot = figure.add_subplot()
-    line(plot, 0, decay.times, decay.values, decay.name)
-    line(plot, 1, decay.times, decay(decay.times), f"found (fit {decay.fit:.5g})")
+    draw_line(plot, 0, decay.times, decay.values, decay.name)
+    draw_line(plot, 1, decay.times, decay(decay.times), f"fit ({decay.fit:.5g})")
     if len(decay.frequencies) == 1:
         s = decay.times - decay.times[0]
         size = decay.amplitudes[0] * np.exp(-decay.damping_ratios[0] * 2 * np.pi * decay.frequencies[0] * s)
         for sign in (1, -1):
             plot.plot(decay.times, decay.offset + sign * size, color="0.6", linewidth=0.8, linestyle=":")
-    said = [f"{f:.4g} Hz, ratio {zeta:.3g}" for f, zeta in zip(decay.frequencies, decay.damping_ratios)]
-    plot.set_title("; ".join(said), fontsize=10)
-    plot.set_ylabel(plain(f"{decay.name} ({decay.unit})" if decay.unit not in ("", "1") else decay.name))
+    words = [f"{f:.4g} Hz, ratio {zeta:.3g}" for f, zeta in zip(decay.frequencies, decay.damping_ratios)]
+    plot.set_title("; ".join(words), fontsize=10)
+    plot.set_ylabel(escape_math(f"{decay.name} ({decay.unit})" if decay.unit not in ("", "1") else decay.name))
     plot.set_xlabel("time (s)")
-    grid(plot)
+    draw_grid(plot)
     plot.legend(fontsize=8, frameon=False)
     return figure
 
 
 def response_figure(found: FrequencyResponse, other: Any = None) -> Picture:
-    """Magnitude, phase and coherence over frequency, with a linear model beside it."""
+    """Plot magnitude, phase and coherence over frequency, and the response of a linear model for comparison."""
     if other is not None and not isinstance(other, StateSpace):
         raise TypeError(f"other = {shown(other)}: must be a linear model, as fa.linearize gives it")
     f = found.frequency
     figure = Picture(figsize=(7.0, 6.4))
     upper, middle, lower = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 1])
-    line(upper, 0, f, found.magnitude, "run")
-    line(middle, 0, f, np.degrees(found.phase), "run")
+    draw_line(upper, 0, f, found.magnitude, "run")
+    draw_line(middle, 0, f, np.degrees(found.phase), "run")
     if other is not None:
         model = other[found.output, found.input].frf(f)[:, 0, 0]
-        line(upper, 1, f, np.abs(model), "linear model")
-        line(middle, 1, f, np.degrees(np.unwrap(np.angle(model))), "linear model")
-    line(lower, 2, f, found.coherence, "coherence")
+        draw_line(upper, 1, f, np.abs(model), "linear model")
+        draw_line(middle, 1, f, np.degrees(np.unwrap(np.angle(model))), "linear model")
+    draw_line(lower, 2, f, found.coherence, "coherence")
     upper.set_yscale("log")
-    upper.set_ylabel(plain(f"magnitude ({found.unit})"))
-    upper.set_title(plain(f"from {found.input} to {found.output}"), fontsize=10)
+    upper.set_ylabel(escape_math(f"magnitude ({found.unit})"))
+    upper.set_title(escape_math(f"from {found.input} to {found.output}"), fontsize=10)
     middle.set_ylabel("phase (degrees)")
     lower.set_ylabel("coherence")
     lower.set_ylim(0, 1.05)
     lower.set_xlabel("frequency (Hz)")
     for plot in (upper, middle, lower):
-        grid(plot)
+        draw_grid(plot)
     upper.legend(fontsize=8, frameon=False)
     return figure
 
 
 def plot_sensitivity(shapers: Mapping[str, Shaper], frequencies: Any = None) -> Picture:
-    """Residual vibration over frequency, each shaper by its label; modes that were modelled as dotted lines."""
+    """Plot the residual vibration of shapers over the true frequency; design frequencies are dotted lines."""
     modelled = sorted({f for each in shapers.values() for f in each.frequencies})
     f = np.linspace(0.4 * modelled[0], 1.6 * modelled[-1], 800) if frequencies is None else real_array("f", frequencies)
     figure = Picture(figsize=(7.0, 3.6))
     plot = figure.add_subplot()
     for k, (label, each) in enumerate(shapers.items()):
-        line(plot, k, f, 100 * each.residual(f, min(each.ratios)), label)
+        draw_line(plot, k, f, 100 * each.residual(f, min(each.ratios)), label)
     for frequency in modelled:
         plot.axvline(frequency, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
     plot.set_xlabel("frequency of the vibration (Hz)")
     plot.set_ylabel("vibration left (%)")
     plot.set_ylim(bottom=0)
-    grid(plot)
+    draw_grid(plot)
     plot.legend(fontsize=8, frameon=False)
     return figure

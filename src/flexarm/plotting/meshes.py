@@ -1,7 +1,4 @@
-"""Outlines of cross-sections: what a link looks like when it is cut.
-
-An arm as surfaces: links with their sections, joints, drives and masses as bodies of triangles.
-"""
+"""Triangle meshes of an arm: links with their cross-sections, joints, drives and masses."""
 
 from __future__ import annotations
 
@@ -18,52 +15,51 @@ from flexarm.robot import Link, PointMass, Revolute
 from flexarm.robot.joints import MovingJoint
 from flexarm.robot.sections import Box, Circle, IBeam, Plain, Rectangle, Section, Tube
 
-ROUND = 20  # corners of a circle
-SLENDER = 1 / 80  # of the length: thickness of a link of which no section is known
+CIRCLE_CORNER_COUNT = 20
+DEFAULT_THICKNESS_RATIO = 1 / 80  # thickness over length of links without a section
 
 
 def outline(section: Section | None, xi: float, length: float) -> Array:
-    """Corners (k, 2) of a section at the fraction xi of a link's length (y, z in m), in order.
+    """Return the corners (k, 2) of a section at the fraction xi of a link's length, as y and z in m.
 
-    A section that is known by its numbers only is drawn as the rectangle that has its A, I_y and I_z up to a factor; a
-    link without one as a slender square bar.
+    A section that is defined by its properties only is drawn as the rectangle with the same I_y/A and I_z/A, a link
+    without a section as a slender square bar.
 
     >>> outline(Rectangle(0.02, 0.03), 0.5, 1.0).tolist()
     [[0.01, 0.015], [-0.01, 0.015], [-0.01, -0.015], [0.01, -0.015]]
     """
     if section is None:
-        return _rectangle(SLENDER * length, SLENDER * length)
+        return _rectangle(DEFAULT_THICKNESS_RATIO * length, DEFAULT_THICKNESS_RATIO * length)
     shape = section.plain_at(xi)
     found = None if shape is None else _of_shape(shape)
     if found is not None:
         return found
-    numbers = section.at(xi)  # of a rectangle b h: I_z / A = b^2 / 12
-    return _rectangle(np.sqrt(12 * numbers.I_z / numbers.A), np.sqrt(12 * numbers.I_y / numbers.A))
+    values = section.at(xi)  # a rectangle of width b has I_z / A = b^2 / 12
+    return _rectangle(np.sqrt(12 * values.I_z / values.A), np.sqrt(12 * values.I_y / values.A))
 
 
-def hollow(section: Section | None) -> bool:
-    """Whether the ends of a link stay open when it is drawn by its outlines."""
+def has_open_ends(section: Section | None) -> bool:
+    """Return True if the ends of a link are drawn without caps."""
     shapes = () if section is None else section.plain_sections.values()
     return any(isinstance(each, (Tube, Box, IBeam)) for each in shapes)
 
 
 def extent(corners: Array) -> float:
-    """The larger of width and height of an outline (m)."""
+    """Return the larger of width and height of an outline (m)."""
     return float(np.ptp(corners, axis=0).max())
 
 
-def alike(outlines: list[Array]) -> Array:
-    """Outlines along a link (n, k, 2) with as many corners each: on the longest edges of the poorer ones some are
-    put in."""
-    most = max(len(each) for each in outlines)
-    return np.array([_with_corners(each, most) for each in outlines])
+def match_corner_counts(outlines: list[Array]) -> Array:
+    """Return outlines with equal numbers of corners, shape (n, k, 2), by splitting their longest edges."""
+    count = max(len(each) for each in outlines)
+    return np.array([_with_corners(each, count) for each in outlines])
 
 
 def _of_shape(shape: Plain) -> Array | None:
     if isinstance(shape, (Rectangle, Box)):
         return _rectangle(shape.width, shape.height)
     if isinstance(shape, (Circle, Tube)):
-        turn = 2 * np.pi * np.arange(ROUND) / ROUND
+        turn = 2 * np.pi * np.arange(CIRCLE_CORNER_COUNT) / CIRCLE_CORNER_COUNT
         radius = (shape.diameter if isinstance(shape, Circle) else shape.outer) / 2
         return radius * np.column_stack([np.cos(turn), np.sin(turn)])
     if isinstance(shape, IBeam):
@@ -88,16 +84,16 @@ def _with_corners(corners: Array, count: int) -> Array:
 Kind = Literal["link", "joint", "drive", "mass", "ground"]
 Faces = np.ndarray[Any, np.dtype[np.int64]]
 
-STEEL = 7850.0  # kg/m3: masses are drawn as balls of steel
-AROUND = 12  # corners of rods and hinges
-TWISTED = 9  # sections of a link at which its twist is looked up
+STEEL_DENSITY = 7850.0  # kg/m3; masses are drawn as balls of steel
+ROD_CORNER_COUNT = 12
+MAX_TWIST_STATION_COUNT = 9  # twist is interpolated between these sections
 
 
 @dataclass(frozen=True)
 class Solid:
-    """A body: points (n, v, 3) in the n postures of an arm, triangles (f, 3) between them.
+    """Triangle mesh of a part: points (n, v, 3) in n postures, and triangles (f, 3) of point indices.
 
-    `along`: of a link, which of its stations each triangle begins at.
+    `along` is the station along a link at which each triangle begins.
     """
 
     kind: Kind
@@ -107,8 +103,8 @@ class Solid:
     along: Faces | None = None
 
 
-class Solids:
-    """What an arm in its postures looks like in space; `thicken` multiplies the sections, not the lengths."""
+class ArmSolids:
+    """Triangle meshes of an arm in its postures; `thicken` is a factor of the cross-sections."""
 
     def __init__(self, arm: Arm, thicken: float = 1.0) -> None:
         self.arm, self.thicken = arm, thicken
@@ -121,20 +117,22 @@ class Solids:
 
     @cached_property
     def _outlines(self) -> dict[str, Array]:
-        """By link, the corners (stations, k, 2) of its sections."""
+        """Corners of the sections of each link, shape (stations, k, 2)."""
         found = {}
         for link in self.robot.links:
             stations = np.linspace(0, 1, self.arm.links[link.name].shape[1])
-            found[link.name] = self.thicken * alike([outline(link.section, xi, link.length) for xi in stations])
+            found[link.name] = self.thicken * match_corner_counts(
+                [outline(link.section, xi, link.length) for xi in stations]
+            )
         return found
 
     def _size(self, link: Link) -> float:
-        """Thickness of a link at its root (m)."""
+        """Return the thickness of a link at its root (m)."""
         return extent(self._outlines[link.name][0])
 
     @cached_property
-    def _bone(self) -> float:
-        """Radius of what has no size of its own (m)."""
+    def _default_radius(self) -> float:
+        """Radius (m) of parts without a size of their own."""
         return 0.5 * min(self._size(link) for link in self.robot.links)
 
     # --- parts ---
@@ -142,12 +140,12 @@ class Solids:
     def _links(self) -> Iterator[Solid]:
         for link in self.robot.links:
             axis, corners = self.arm.links[link.name], self._outlines[link.name]
-            y, z = self._cross(link, axis)
+            y, z = self._section_axes(link, axis)
             points = (
                 axis[:, :, None] + corners[None, :, :, :1] * y[:, :, None] + corners[None, :, :, 1:] * z[:, :, None]
             )
             stations, k = corners.shape[:2]
-            faces, along = skin(stations, k, caps=not hollow(link.section))
+            faces, along = triangulate_rings(stations, k, caps=not has_open_ends(link.section))
             yield Solid("link", points.reshape(len(axis), -1, 3), faces, link.name, along)
 
     def _hinges(self) -> Iterator[Solid]:
@@ -163,27 +161,27 @@ class Solids:
                 along = 0.8 * size * rotation[..., :, 0]
                 yield self._rod("drive", place - along, place, 1.1 * size)
         ends = self.arm.hinges[:, sum(isinstance(link.joint, Revolute) for link in self.robot.links) :]
-        for k in range(ends.shape[1]):  # hinges that close loops
-            yield self._ball("joint", ends[:, k], 1.6 * self._bone)
+        for k in range(ends.shape[1]):  # hinges of closed loops
+            yield self._ball("joint", ends[:, k], 1.6 * self._default_radius)
 
     def _masses(self) -> Iterator[Solid]:
         for k, (link, lump, _) in enumerate(self.arm.lumps):
-            yield self._ball("mass", self.arm.masses[:, k], max(ball(lump), 0.6 * self._size(link)))
+            yield self._ball("mass", self.arm.masses[:, k], max(steel_ball_radius(lump), 0.6 * self._size(link)))
 
     def _rods(self) -> Iterator[Solid]:
         n, arm = len(self.arm.q), self.arm
         for k in range(arm.guides.shape[1]):
-            yield self._rod("joint", arm.guides[:, k, 0], arm.guides[:, k, 1], 1.8 * self._bone)
+            yield self._rod("joint", arm.guides[:, k, 0], arm.guides[:, k, 1], 1.8 * self._default_radius)
         for k in range(arm.brackets.shape[1]):
-            yield self._rod("joint", arm.brackets[:, k, 0], arm.brackets[:, k, 1], 0.6 * self._bone)
+            yield self._rod("joint", arm.brackets[:, k, 0], arm.brackets[:, k, 1], 0.6 * self._default_radius)
         for rail in arm.rails:
-            yield self._rod("ground", np.tile(rail[0], (n, 1)), np.tile(rail[1], (n, 1)), 0.4 * self._bone)
+            yield self._rod("ground", np.tile(rail[0], (n, 1)), np.tile(rail[1], (n, 1)), 0.4 * self._default_radius)
         for k in range(arm.mouths.shape[1]):
-            yield self._ball("joint", arm.mouths[:, k], 1.4 * self._bone)
+            yield self._ball("joint", arm.mouths[:, k], 1.4 * self._default_radius)
         for support in arm.supports:
-            yield self._ball("ground", np.tile(support[0], (n, 1)), 1.6 * self._bone)
+            yield self._ball("ground", np.tile(support[0], (n, 1)), 1.6 * self._default_radius)
 
-    # --- bodies ---
+    # --- shapes ---
 
     def _roots(self) -> Iterator[tuple[Link, tuple[Array, Array]]]:
         for link in self.robot.links:
@@ -194,59 +192,60 @@ class Solids:
     def _root_poses(self) -> dict[str, Array]:
         return {link.name: self.arm.system.frame(link.name, 0.0, self.arm.q) for link in self.robot.links}
 
-    def _cross(self, link: Link, axis: Array) -> tuple[Array, Array]:
-        """Directions y and z of the sections along an axis (n, stations, 3), both (n, stations, 3).
+    def _section_axes(self, link: Link, axis: Array) -> tuple[Array, Array]:
+        """Return the directions y and z of the sections along an axis, each of shape (n, stations, 3).
 
-        Those of the root are carried along without turning about the axis, and turned where the link twists.
+        The directions at the root are transported along the axis without rotation about it, then turned by the twist.
         """
         tangents = _unit(np.gradient(axis, axis=1))
         y = np.empty_like(axis)
-        y[:, 0] = _unit(_across(self._root_poses[link.name][:, :3, 1], tangents[:, 0]))
+        y[:, 0] = _unit(_normal_component(self._root_poses[link.name][:, :3, 1], tangents[:, 0]))
         for k in range(1, axis.shape[1]):
-            y[:, k] = _unit(_carried(y[:, k - 1], tangents[:, k - 1], tangents[:, k]))
+            y[:, k] = _unit(_transport(y[:, k - 1], tangents[:, k - 1], tangents[:, k]))
         if link.flexible is not None and "twist" in link.flexible.counts:
-            y = self._twisted(link, y, tangents)
+            y = self._apply_twist(link, y, tangents)
         return y, np.cross(tangents, y)
 
-    def _twisted(self, link: Link, y: Array, tangents: Array) -> Array:
-        stations = np.unique(np.linspace(0, y.shape[1] - 1, TWISTED).astype(int))
+    def _apply_twist(self, link: Link, y: Array, tangents: Array) -> Array:
+        stations = np.unique(np.linspace(0, y.shape[1] - 1, MAX_TWIST_STATION_COUNT).astype(int))
         angles = np.zeros((len(y), len(stations)))
         for column, k in enumerate(stations):
             x = link.length * k / (y.shape[1] - 1)
-            true = self.arm.system.frame(link.name, x, self.arm.q)[:, :3, 1]
+            actual = self.arm.system.frame(link.name, x, self.arm.q)[:, :3, 1]
             z = np.cross(tangents[:, k], y[:, k])
-            angles[:, column] = np.arctan2((true * z).sum(-1), (true * y[:, k]).sum(-1))
+            angles[:, column] = np.arctan2((actual * z).sum(-1), (actual * y[:, k]).sum(-1))
         every = np.arange(y.shape[1])
         turn = np.array([np.interp(every, stations, np.unwrap(row)) for row in angles])[..., None]
         return np.asarray(np.cos(turn) * y + np.sin(turn) * np.cross(tangents, y))
 
     def _rod(self, kind: Kind, begin: Array, end: Array, radius: float) -> Solid:
-        """A round bar between two points (n, 3)."""
+        """Return the mesh of a round bar between two points (n, 3)."""
         along = _unit(end - begin)
-        aside = _unit(np.cross(along, np.where(np.abs(along[:, :1]) < 0.8, [[1.0, 0, 0]], [[0, 1.0, 0]])))
-        turn = 2 * np.pi * np.arange(AROUND) / AROUND
+        normal = _unit(np.cross(along, np.where(np.abs(along[:, :1]) < 0.8, [[1.0, 0, 0]], [[0, 1.0, 0]])))
+        turn = 2 * np.pi * np.arange(ROD_CORNER_COUNT) / ROD_CORNER_COUNT
         ring = radius * (
-            np.cos(turn)[None, :, None] * aside[:, None] + np.sin(turn)[None, :, None] * np.cross(along, aside)[:, None]
+            np.cos(turn)[None, :, None] * normal[:, None]
+            + np.sin(turn)[None, :, None] * np.cross(along, normal)[:, None]
         )
         points = np.concatenate([begin[:, None] + ring, end[:, None] + ring], axis=1)
-        return Solid(kind, points, skin(2, AROUND, caps=True)[0])
+        return Solid(kind, points, triangulate_rings(2, ROD_CORNER_COUNT, caps=True)[0])
 
     def _ball(self, kind: Kind, centre: Array, radius: float) -> Solid:
         points, faces = _sphere()
         return Solid(kind, centre[:, None] + radius * points, faces)
 
 
-def ball(lump: PointMass) -> float:
-    """Radius (m) of the ball of steel that has a lump's mass.
+def steel_ball_radius(lump: PointMass) -> float:
+    """Return the radius (m) of the ball of steel with the mass of a point mass.
 
-    >>> round(ball(PointMass(1.0)), 4)
+    >>> round(steel_ball_radius(PointMass(1.0)), 4)
     0.0312
     """
-    return float((3 * lump.mass / (4 * np.pi * STEEL)) ** (1 / 3))
+    return float((3 * lump.mass / (4 * np.pi * STEEL_DENSITY)) ** (1 / 3))
 
 
-def skin(rings: int, k: int, caps: bool) -> tuple[Faces, Faces]:
-    """Triangles between rings of k points each, and the ring at which each begins."""
+def triangulate_rings(rings: int, k: int, caps: bool) -> tuple[Faces, Faces]:
+    """Return the triangles between rings of k points, and the ring at which each triangle begins."""
     ring, corner = (each.ravel() for each in np.meshgrid(np.arange(rings - 1), np.arange(k), indexing="ij"))
     a, b = ring * k + corner, ring * k + (corner + 1) % k
     faces = [np.column_stack([a, a + k, b]), np.column_stack([b, a + k, b + k])]
@@ -259,7 +258,7 @@ def skin(rings: int, k: int, caps: bool) -> tuple[Faces, Faces]:
 
 
 def _sphere(rows: int = 8, columns: int = 14) -> tuple[Array, Faces]:
-    """Points (v, 3) of the unit sphere, and triangles."""
+    """Return the points (v, 3) and triangles of the unit sphere."""
     up, turn = np.linspace(0, np.pi, rows + 1)[1:-1], 2 * np.pi * np.arange(columns) / columns
     belt = np.stack(
         [
@@ -270,7 +269,7 @@ def _sphere(rows: int = 8, columns: int = 14) -> tuple[Array, Faces]:
         axis=-1,
     ).reshape(-1, 3)
     points = np.concatenate([belt, [[0, 0, 1.0], [0, 0, -1.0]]])
-    body = skin(rows - 1, columns, caps=False)[0]
+    body = triangulate_rings(rows - 1, columns, caps=False)[0]
     here, following = np.arange(columns), (np.arange(columns) + 1) % columns
     last = (rows - 2) * columns
     north = np.column_stack([np.full(columns, len(belt)), here, following])
@@ -282,21 +281,21 @@ def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300))
 
 
-def _across(vector: Array, normal: Array) -> Array:
-    """The part of vectors (n, 3) that is normal to others."""
+def _normal_component(vector: Array, normal: Array) -> Array:
+    """Return the components of vectors (n, 3) normal to unit vectors (n, 3)."""
     return np.asarray(vector - (vector * normal).sum(-1, keepdims=True) * normal)
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """np.cross of (n, 3), which takes four times as long for few."""
+    """Return the cross product of (n, 3) arrays; np.cross takes four times as long for small n."""
     out = a[:, [1, 2, 0]] * b[:, [2, 0, 1]]
     out -= a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
     return out
 
 
-def _carried(vector: Array, before: Array, after: Array) -> Array:
-    """Vectors (n, 3) turned as the tangent turns, by the shortest way."""
+def _transport(vector: Array, before: Array, after: Array) -> Array:
+    """Rotate vectors (n, 3) by the smallest rotation that turns one tangent into another."""
     axis = _cross(before, after)
     cosine = (before * after).sum(-1, keepdims=True)
     along = (axis * vector).sum(-1, keepdims=True) / np.maximum(1 + cosine, 1e-9)
-    return _across(cosine * vector + _cross(axis, vector) + along * axis, after)
+    return _normal_component(cosine * vector + _cross(axis, vector) + along * axis, after)

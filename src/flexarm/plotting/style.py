@@ -1,11 +1,4 @@
-"""Colours and dashes of curves, readable in grey. Whoever needs no figure needs no more.
-
-How figures look: one set of colours and dashes, readable in grey; figures that a notebook shows by itself.
-
-Arguments of figures and films, checked before anything is drawn.
-
-Tables for the terminal (rich).
-"""
+"""Style of figures, validation of their arguments, and tables for the terminal."""
 
 from __future__ import annotations
 
@@ -30,11 +23,9 @@ from flexarm.results.run import Run
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from flexarm.results.run import Run
 
-
-# far apart also for those who see colours otherwise; different dashes: readable in grey
-STYLES: list[tuple[str, Any]] = [
+# Colours that colour-blind readers can distinguish; dashes that differ, so that curves are readable in grey.
+LINE_STYLES: list[tuple[str, Any]] = [
     ("#0b3c5d", "-"),
     ("#d9600f", "--"),
     ("#009988", "-."),
@@ -43,12 +34,12 @@ STYLES: list[tuple[str, Any]] = [
     ("#8877dd", (0, (3, 1, 1, 1))),
     ("#5f5f5f", (0, (8, 2))),
 ]
-TWIN = "0.6"  # what is drawn only for comparison
-JOINT = "0.15"
+COMPARISON_COLOUR = "0.6"
+JOINT_COLOUR = "0.15"
 
 
 class Picture(Figure):
-    """A figure that belongs to no window: save it with `savefig`; a notebook shows it."""
+    """Figure without a window; notebooks display it, and `savefig` writes it."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
@@ -59,82 +50,84 @@ class Picture(Figure):
         return file.getvalue()
 
 
-def line(plot: Any, k: int, t: Any, values: Any, label: str) -> None:
-    """A line in the k-th style."""
-    colour, dashes = STYLES[k % len(STYLES)]
-    plot.plot(t, values, color=colour, linestyle=dashes, linewidth=1.2, label=plain(label))
+def draw_line(plot: Any, k: int, t: Any, values: Any, label: str) -> None:
+    """Draw a curve in the k-th style."""
+    colour, dashes = LINE_STYLES[k % len(LINE_STYLES)]
+    plot.plot(t, values, color=colour, linestyle=dashes, linewidth=1.2, label=escape_math(label))
 
 
-def plain(text: str) -> str:
-    """A text as it is written: a $ in a name is a $."""
+def escape_math(text: str) -> str:
+    """Escape dollar signs, which Matplotlib would read as mathematics."""
     return text.replace("$", r"\$")
 
 
-def wrapped(text: str, width: float) -> str:
-    """A title in as many lines as it takes at this width (inches)."""
-    return plain(fill(text, int(11 * width)))
+def wrap_title(text: str, width: float) -> str:
+    """Escape a title and break it into lines that fit a width (inches)."""
+    return escape_math(fill(text, int(11 * width)))
 
 
-def grid(plot: Any) -> None:
+def draw_grid(plot: Any) -> None:
     plot.grid(color="0.9", linewidth=0.6)
     plot.set_axisbelow(True)
 
 
-MAX_TIMES = 1000  # postures in a picture: more take minutes and cannot be told apart
+MAX_POSTURE_COUNT = 1000  # in one figure: more take minutes and cannot be distinguished
 
 
-def a_run(name: str, value: object) -> Run:
+def require_run(name: str, value: object) -> Run:
     if not isinstance(value, Run):
         raise TypeError(f"{name} = {shown(value)}: must be a run, as fa.simulate gives it")
     return value
 
 
-def a_run_or_none(name: str, value: object) -> Run | None:
-    return None if value is None else a_run(name, value)
+def require_optional_run(name: str, value: object) -> Run | None:
+    return None if value is None else require_run(name, value)
 
 
-def names(name: str, values: Sequence[object]) -> list[str]:
-    """Names of quantities; whether the run has them is seen later."""
+def require_names(name: str, values: Sequence[object]) -> list[str]:
+    """Return names of quantities as a list of str; it is checked later whether the run has them."""
     for value in values:
         if not isinstance(value, str):
             raise TypeError(f"{name} = {shown(value)}: must be the name of a quantity, one of run.names")
     return [str(value) for value in values]
 
 
-def flag(name: str, value: object) -> bool:
+def require_bool(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} = {shown(value)}: must be True or False")
     return bool(value)
 
 
-def count(name: str, value: object) -> int:
+def require_count(name: str, value: object) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} = {shown(value)}: must be a whole number, at least 1")
     return int(value)
 
 
-def magnification(value: object) -> float:
-    """How much larger than life deflections are drawn; 1 shows them as they are."""
+def require_magnification(value: object) -> float:
+    """Return the factor by which deflections are exaggerated; 1 is true scale."""
     return real_number("magnify", value, least=0)
 
 
-def file_name(name: str, value: object) -> Path:
+def require_file_name(name: str, value: object) -> Path:
     if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
         raise TypeError(f"{name} = {shown(value)}: must be the name of a file")
     return Path(os.fsdecode(value))
 
 
-def times_of(name: str, run: Run, times: Any) -> Array:
-    """Times inside the run (s); a whole number means so many, evenly spaced from its begin to its end."""
+def select_times(name: str, run: Run, times: Any) -> Array:
+    """Return times within the run (s); an integer is a number of evenly spaced times."""
     begin, end = float(run.time.values[0]), float(run.time.values[-1])
     if isinstance(times, Integral) and not isinstance(times, bool):
-        if count(name, times) > MAX_TIMES:
-            raise ValueError(f"{name} = {times}: at most {MAX_TIMES} postures are drawn in one picture")
+        if require_count(name, times) > MAX_POSTURE_COUNT:
+            raise ValueError(f"{name} = {times}: at most {MAX_POSTURE_COUNT} postures are drawn in one picture")
         return np.linspace(begin, end, times)
     if isinstance(times, (str, bytes)) or np.ndim(times) != 1 or not len(times):
         raise ValueError(f"{name} = {shown(times)}: must be times (s) in a list, or how many times")
-    if len(times) > MAX_TIMES:
-        raise ValueError(f"{name}: are {len(times)} times; at most {MAX_TIMES} postures are drawn in one picture")
+    if len(times) > MAX_POSTURE_COUNT:
+        raise ValueError(
+            f"{name}: are {len(times)} times; at most {MAX_POSTURE_COUNT} postures are drawn in one picture"
+        )
     found = real_array(name, times)
     for time in found:
         if not begin <= time <= end:
@@ -142,8 +135,8 @@ def times_of(name: str, run: Run, times: Any) -> Array:
     return found
 
 
-def modes_table(modes: ModeSet, most: int, title: str) -> Table:
-    """Mode, Hz, rad/s, damping ratio, kind, the coordinate that moves most."""
+def modes_table(modes: ModeSet, max_count: int, title: str) -> Table:
+    """Return a table of the first modes: frequency, damping ratio, kind, and coordinate of largest participation."""
     from rich.table import Table
 
     table = Table(title=title)
@@ -151,46 +144,46 @@ def modes_table(modes: ModeSet, most: int, title: str) -> Table:
         table.add_column(number, justify="right")
     for word in ("kind", "moves most"):
         table.add_column(word)
-    for mode, (frequency, kind) in enumerate(zip(modes.frequencies[:most], modes.kinds, strict=False)):
+    for mode, (frequency, kind) in enumerate(zip(modes.frequencies[:max_count], modes.kinds, strict=False)):
         share = modes.participation(mode)
-        busiest = max(share, key=lambda name: share[name])
+        largest = max(share, key=lambda name: share[name])
         growth = f" ({modes.eigenvalues[mode].real:.3g} 1/s)" if kind == "unstable" else ""
         numbers = (frequency, 2 * np.pi * frequency, modes.damping_ratios[mode])
-        words = (kind + growth, f"{busiest} ({share[busiest]:.0%})")
+        words = (kind + growth, f"{largest} ({share[largest]:.0%})")
         table.add_row(str(mode + 1), *(f"{number:.6g}" for number in numbers), *words)
     return table
 
 
 def run_table(run: Run, modes: ModeSet, rigid: Run | None) -> Table:
-    """What a run came to: frequencies, peak deflections, final tip, energy balance, what the solver did."""
+    """Return a summary of a run: frequencies, peak deflections, final tip, energy balance, statistics."""
     from rich.table import Table
 
     table = Table(title=f"{run.data.attrs['robot']}: {run.time.values[-1]:g} s", show_header=False)
     table.add_column("quantity")
     table.add_column("value")
-    for name, value in _rows(run, modes, rigid):
+    for name, value in _run_rows(run, modes, rigid):
         table.add_row(name, value)
     return table
 
 
-def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
+def _run_rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
     statistics = run.statistics
-    lively = modes.frequencies[~modes.rigid][:4]
-    rows = [("first frequencies", ", ".join(f"{f:.4g}" for f in lively) + " Hz" if len(lively) else "rigid")]
+    elastic = modes.frequencies[~modes.rigid][:4]
+    rows = [("first frequencies", ", ".join(f"{f:.4g}" for f in elastic) + " Hz" if len(elastic) else "rigid")]
     for link in run.robot.links:
         if link.flexible is not None:
             bend = np.linalg.norm(run.deflection(link.name).values[:, 1:], axis=1)
             peak = int(bend.argmax())
             when = f"at {run.time.values[peak]:.4g} s ({bend[peak] / link.length:.2%} of its length)"
             rows.append((f"peak deflection of {link.name}", f"{1000 * bend[peak]:.4g} mm {when}"))
-    rows.append((f"final tip (of {run.robot.links[-1].name})", _point(run.tip.values[-1])))
+    rows.append((f"final tip (of {run.robot.links[-1].name})", _format_position(run.tip.values[-1])))
     if rigid is not None:
-        apart = np.linalg.norm(run.compare(rigid)["tip"].values, axis=1)  # not a number where the twin ended earlier
-        rows.append(("final tip of the rigid twin", _point(rigid.tip.values[-1])))
-        rows.append(("largest distance from the rigid twin", f"{1000 * np.nanmax(apart):.4g} mm"))
+        distance = np.linalg.norm(run.compare(rigid)["tip"].values, axis=1)  # NaN after an early end of the rigid run
+        rows.append(("final tip of the rigid twin", _format_position(rigid.tip.values[-1])))
+        rows.append(("largest distance from the rigid twin", f"{1000 * np.nanmax(distance):.4g} mm"))
     share = statistics.get("energy_share")
-    said = f", {words(share, run.robot)}" if share else ""
-    rows.append(("energy balance", f"{statistics['energy_balance']:.2e} J{said}"))
+    breakdown = f", {words(share, run.robot)}" if share else ""
+    rows.append(("energy balance", f"{statistics['energy_balance']:.2e} J{breakdown}"))
     if run.error_estimate is not None:
         rows.append(("estimated error", f"{1000 * run.error_estimate:.2g} mm"))
     steps = f"{statistics['steps']} of {statistics['smallest_step']:.2g} to {statistics['largest_step']:.2g} s"
@@ -208,5 +201,5 @@ def _rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, str]]:
     return rows
 
 
-def _point(position: Any) -> str:
+def _format_position(position: Any) -> str:
     return "(" + ", ".join(f"{value:.5f}" for value in position) + ") m"

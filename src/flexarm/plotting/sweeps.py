@@ -1,8 +1,8 @@
-"""Sweeps as figures: lines over one field, maps over two, bands of quantiles over what was drawn (matplotlib)."""
+"""Figures of sweeps: curves over one parameter, maps over two, quantiles over the parameters of a Monte Carlo study."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import STYLES, Picture, grid, plain, wrapped
+from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid, escape_math, wrap_title
 from flexarm.results.netcdf import warn_of_version
 from flexarm.sweeps.monte_carlo import random_sample
 
@@ -18,30 +18,55 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-MOST = 6  # panels
-MOST_BANDS = 6  # rows of them
-USUAL = ("peak_deflection", "residual", "tip", "peak_torque")  # the first that there are
-SKIPPED = ("end", "balance")  # of which a figure tells little, unless it is asked for
-BINS = 12  # along a drawn field, for each of which quantiles are drawn
-LEAST = 8  # members of such a bin
-FEW = 8  # values that are ticks
-WIDE = 10.0  # times the least: numbers that grow by a factor up to there have a logarithmic scale
-STILL = 1e-9  # of a measure's size: what varies by less does not vary
+MAX_PANEL_COUNT = 6
+MAX_BAND_ROW_COUNT = 6
+DEFAULT_MEASURES = ("peak_deflection", "residual", "tip", "peak_torque")  # those that exist are plotted by default
+SECONDARY_MEASURES = ("end", "balance")  # plotted only by name or if there are no others
+MAX_BIN_COUNT = 12  # along a random parameter, with quantiles for each bin
+MIN_BIN_MEMBER_COUNT = 8
+MAX_TICK_COUNT = 8  # ticks are put at the values if there are no more
+MIN_LOG_SCALE_RATIO = 10.0  # of the largest to the smallest value of a geometric sequence
+VARIATION_TOLERANCE = 1e-9  # relative
 
 
 def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **at: Any) -> Figure:
-    """A figure of a sweep: lines over one field, maps over two, and of a Monte Carlo study bands of quantiles over each
-    field that was drawn.
+    """Plot the results of a sweep.
 
-    data: what `fa.sweep` or `fa.monte_carlo` gave.
-    quantity: names of measures, `"tip"` or `["tip", "residual"]`, or of a part, `"tip.y"`, `"peak_deflection.upper"`;
-        the usual ones unless given.
-    at: values of fields at which those beyond two are held (the nearest that there is), with their last names,
-        `mass=0.1`, or with all, `**{"links.fore.payload.mass": 0.1}`; the first unless given.
+    The figure has curves over one parameter or maps over two. For a Monte Carlo study it has the members as points and
+    bands of quantiles over each random parameter.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        Results of `sweep` or `monte_carlo`.
+    quantity : str or sequence of str, optional
+        Names of measures (`"tip"`) or of their components (`"tip.y"`, `"peak_deflection.upper"`). By default peak
+        deflection, residual vibration, tip and peak torque, as far as they exist.
+    **at
+        Values of parameters that are held fixed, by the end of their names (`mass=0.1`) or in full
+        (`**{"links.fore.payload.mass": 0.1}`); the nearest value of the sweep is taken. Parameters beyond two are held
+        at their first value by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    See Also
+    --------
+    sweep, monte_carlo
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> bar = fa.Robot("bar", links=[fa.Link("bar", 1.0, mass=3.0)])
+    >>> data = fa.sweep(bar, {"links.bar.mass": [1.0, 2.0]}, 0.1, torque={"bar": 1.0}, native=False, progress=False)
+    >>> plot_sweep(data, "tip.y").axes[0].get_xlabel()
+    'links.bar.mass (kg)'
     """
-    data = _a_sweep(data)
+    data = _require_sweep(data)
     fields = _fields(data)
-    data = _held(data, fields, at)
+    data = _select_fixed(data, fields, at)
     panels = _panels(data, quantity)
     if not any(np.isfinite(part.values).any() for _, part in panels):
         raise ValueError(f"data: has no numbers to draw ({data.attrs.get('summary') or 'no measure varies'})")
@@ -49,14 +74,14 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
         return _bands(data, panels, fields)
     free = [name for name in fields if name in data.dims]
     if not free:
-        raise ValueError("data: all fields are held; leave one free to be drawn over")
+        raise ValueError("data: all fields are held; leave one free for the axis")
     return _lines(data, panels, free[0]) if len(free) == 1 else _maps(data, panels, free[0], free[1])
 
 
-Part = tuple[str, "xr.DataArray"]  # what it is called, and its values over the fields
+Part = tuple[str, "xr.DataArray"]  # name of a component of a measure, and its values over the fields
 
 
-def _a_sweep(data: Any) -> xr.Dataset:
+def _require_sweep(data: Any) -> xr.Dataset:
     if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
         raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
     warn_of_version("data", data.attrs, stacklevel=4)
@@ -65,14 +90,14 @@ def _a_sweep(data: Any) -> xr.Dataset:
 
 
 def _fields(data: xr.Dataset) -> list[str]:
-    """The fields that vary, in order."""
+    """Return the names of the fields that vary, in order."""
     if "member" in data.dims:
         return [str(name) for name, each in data.coords.items() if each.dims == ("member",) and name != "member"]
     return [str(name) for name in data["status"].dims]
 
 
-def _held(data: xr.Dataset, fields: Sequence[str], at: dict[str, Any]) -> xr.Dataset:
-    """The part of the data in which at most two fields are free."""
+def _select_fixed(data: xr.Dataset, fields: Sequence[str], at: dict[str, Any]) -> xr.Dataset:
+    """Select the data at fixed values of fields so that at most two fields are free."""
     for given, value in at.items():
         ends = [name for name in fields if name == given or name.endswith(f".{given}")]
         if len(ends) != 1 or ends[0] not in data.dims:
@@ -88,60 +113,64 @@ def _held(data: xr.Dataset, fields: Sequence[str], at: dict[str, Any]) -> xr.Dat
 
 
 def _panels(data: xr.Dataset, quantity: Any) -> list[Part]:
-    """What to draw, as many as there is room for."""
+    """Return the components to plot: those named, or a limited number of the default ones."""
     if quantity is None:
-        found = [part for name in _chosen(data) for part in _parts(data, name)]
-        most = MOST if "member" not in data.dims else MOST_BANDS
-        return [part for part in found if _varies(part[1])][:most] or found[:most]
+        found = [part for name in _default_measures(data) for part in _parts(data, name)]
+        max_count = MAX_PANEL_COUNT if "member" not in data.dims else MAX_BAND_ROW_COUNT
+        return [part for part in found if _varies(part[1])][:max_count] or found[:max_count]
     names = [quantity] if isinstance(quantity, str) else quantity
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(each, str) for each in names):
         raise TypeError(f"quantity = {shown(quantity)}: must be the name of a measure, or several in a list")
     found = []
     for name in names:
-        known = quantities(data)
+        known = drawable_quantities(data)
         if name in _measures(data):
             found += _parts(data, name)
         elif name in known:
             found.append((name, known[name]))
         else:
             raise ValueError(f"quantity: there is no {name!r}{suggestion(name, [*_measures(data), *known])}")
-    if len(found) > 4 * MOST:
+    if len(found) > 4 * MAX_PANEL_COUNT:
         raise ValueError(
-            f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MOST} can be drawn; name some"
+            f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MAX_PANEL_COUNT} can be drawn; name some"
         )
     return found
 
 
-def quantities(data: xr.Dataset) -> dict[str, xr.DataArray]:
-    """All parts of measures that can be drawn, by the names that `plot_sweep` knows."""
+def drawable_quantities(data: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return all components of measures that can be plotted, by name."""
     return {label: part for name in _measures(data) for label, part in _parts(data, name)}
 
 
-def usual_quantity(data: xr.Dataset) -> str:
-    """The first that is drawn unless one is asked for."""
+def default_quantity(data: xr.Dataset) -> str:
+    """Return the name of the first component that is plotted by default."""
     return _panels(data, None)[0][0]
 
 
 def _measures(data: xr.Dataset) -> list[str]:
-    made = ("_quantiles", "_first_order")
+    derived = ("_quantiles", "_first_order")
     return [
-        str(name) for name, each in data.data_vars.items() if each.dtype.kind == "f" and not str(name).endswith(made)
+        str(name) for name, each in data.data_vars.items() if each.dtype.kind == "f" and not str(name).endswith(derived)
     ]
 
 
-def _chosen(data: xr.Dataset) -> list[str]:
+def _default_measures(data: xr.Dataset) -> list[str]:
     known = _measures(data)
-    usual = [name for name in USUAL if name in known]
-    others = [name for name in known if name not in usual and name not in SKIPPED]
+    usual = [name for name in DEFAULT_MEASURES if name in known]
+    others = [name for name in known if name not in usual and name not in SECONDARY_MEASURES]
     return usual if usual else others or known
 
 
 def _parts(data: xr.Dataset, name: str) -> list[Part]:
-    """A measure by its links, axes or inputs."""
+    """Return the components of a measure by its links, axes or inputs."""
     whole = data[name]
-    beyond = [dim for dim in whole.dims if dim != "member" and dim not in data["status"].dims]
+    return _split(name, whole, [dim for dim in whole.dims if dim != "member" and dim not in data["status"].dims])
+
+
+def _split(name: str, whole: xr.DataArray, dims: Iterable[Hashable]) -> list[Part]:
+    """Split an array along dimensions into labelled components."""
     parts: list[Part] = [(name, whole)]
-    for dim in beyond:
+    for dim in dims:
         labels = whole[dim].values.tolist() if dim in whole.coords else list(range(whole.sizes[dim]))
         parts = [(f"{label}.{each}", part.isel({dim: k})) for label, part in parts for k, each in enumerate(labels)]
     return parts
@@ -149,17 +178,17 @@ def _parts(data: xr.Dataset, name: str) -> list[Part]:
 
 def _varies(part: xr.DataArray) -> bool:
     values = part.values[np.isfinite(part.values)]
-    return bool(values.size and np.ptp(values) > STILL * np.abs(values).max())
+    return bool(values.size and np.ptp(values) > VARIATION_TOLERANCE * np.abs(values).max())
 
 
 def _label(name: str, part: xr.DataArray, width: int = 18) -> str:
     unit = part.attrs.get("units") or (str(part["input_unit"].item()) if "input_unit" in part.coords else "")
-    return plain(fill(f"{name} ({unit})" if unit else name, width, break_long_words=False))
+    return escape_math(fill(f"{name} ({unit})" if unit else name, width, break_long_words=False))
 
 
 def _axis_label(data: xr.Dataset, field: str) -> str:
     unit = data[field].attrs.get("units", "")
-    return plain(f"{field} ({unit})" if unit not in ("", "1") else field)
+    return escape_math(f"{field} ({unit})" if unit not in ("", "1") else field)
 
 
 def _figure(count: int, data: xr.Dataset, columns: int, height: float = 2.4, width: float = 4.6) -> tuple[Picture, Any]:
@@ -176,7 +205,7 @@ def _figure(count: int, data: xr.Dataset, columns: int, height: float = 2.4, wid
     title = ", ".join([str(data.attrs.get("robot", "sweep")), *held])
     statistics = f"; statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
     title += f" ({failed} of {data['status'].size} members failed or are missing{statistics})" if failed else ""
-    figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize=11)
+    figure.suptitle(wrap_title(title, figure.get_figwidth()), fontsize=11)
     return figure, plots
 
 
@@ -187,34 +216,41 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
         marker = "o" if len(x) <= 40 else ""
         places = np.arange(len(x)) if x.dtype.kind in "UOb" else x
         order = np.argsort(places, kind="stable")
-        plot.plot(places[order], part.values[order], color=STYLES[0][0], linewidth=1.2, marker=marker, markersize=3)
+        plot.plot(
+            places[order], part.values[order], color=LINE_STYLES[0][0], linewidth=1.2, marker=marker, markersize=3
+        )
         failed = places[~np.isfinite(part.values)]
         if len(failed):  # crosses on the lower edge
             low = np.full(len(failed), 0.03)
             plot.plot(failed, low, "x", color="0.6", markersize=4, transform=plot.get_xaxis_transform())
-        _scaled(plot.xaxis, plot.set_xscale, x)
+        _set_scale(plot.xaxis, plot.set_xscale, x)
         plot.set_ylabel(_label(name, part))
         plot.set_xlabel(_axis_label(data, field))
-        grid(plot)
+        draw_grid(plot)
     figure.align_ylabels()
     return figure
 
 
-def _scaled(axis: Any, scale: Any, values: Any) -> None:
-    """Ticks at words and at few numbers; a logarithmic scale for numbers that grow by a factor."""
+def _set_scale(axis: Any, scale: Any, values: Any) -> None:
+    """Set ticks at names or at a few values, and a logarithmic scale for a geometric sequence."""
     if values.dtype.kind in "UOb":
-        axis.set_ticks(np.arange(len(values)), [plain(str(each)) for each in values])
+        axis.set_ticks(np.arange(len(values)), [escape_math(str(each)) for each in values])
         return
     if _is_geometric(values):
         scale("log")
-    if len(values) <= FEW:
+    if len(values) <= MAX_TICK_COUNT:
         axis.set_ticks(values, [f"{each:.4g}" for each in values])
         axis.set_ticks([], minor=True)
 
 
 def _is_geometric(values: Any) -> bool:
-    """Whether numbers grow by one factor, and far."""
-    if len(values) < 3 or values.dtype.kind in "UOb" or min(values) <= 0 or max(values) < WIDE * min(values):
+    """Return True if values are a geometric sequence over a wide range."""
+    if (
+        len(values) < 3
+        or values.dtype.kind in "UOb"
+        or min(values) <= 0
+        or max(values) < MIN_LOG_SCALE_RATIO * min(values)
+    ):
         return False
     factors = np.diff(np.log(np.sort(np.asarray(values, dtype=float))))
     return bool(np.ptp(factors) < 0.01 * factors.mean())
@@ -227,8 +263,8 @@ def _maps(data: xr.Dataset, panels: Sequence[Part], across: str, up: str) -> Pic
         edges = [_edges(data[field].values) for field in (across, up)]
         mesh = plot.pcolormesh(*edges, np.ma.masked_invalid(values), cmap="viridis", rasterized=True)
         plot.set_facecolor("0.85")  # members that failed
-        _scaled(plot.xaxis, plot.set_xscale, data[across].values)
-        _scaled(plot.yaxis, plot.set_yscale, data[up].values)
+        _set_scale(plot.xaxis, plot.set_xscale, data[across].values)
+        _set_scale(plot.yaxis, plot.set_yscale, data[up].values)
         figure.colorbar(mesh, ax=plot, label=_label(name, part, 32))
         plot.set_xlabel(_axis_label(data, across))
         plot.set_ylabel(_axis_label(data, up))
@@ -236,7 +272,7 @@ def _maps(data: xr.Dataset, panels: Sequence[Part], across: str, up: str) -> Pic
 
 
 def _edges(values: Any) -> Array:
-    """Of cells around values, which need not be in order."""
+    """Return the edges of cells around values in any order."""
     x = np.arange(len(values), dtype=float) if values.dtype.kind in "UOb" else np.asarray(values, dtype=float)
     if len(x) == 1:
         return np.array([x[0] - 0.5, x[0] + 0.5])
@@ -247,9 +283,9 @@ def _edges(values: Any) -> Array:
 
 
 def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> Picture:
-    """Draw a row for each measure and a column for each field: members as points, and bands of their quantiles.
+    """Plot members as points with bands of quantiles, a row for each measure and a column for each field.
 
-    Bands of an interrupted Monte Carlo study are those of its first draws, as its statistics are.
+    Like its statistics, the bands of an interrupted Monte Carlo study are those of its first members.
     """
     shown_fields = list(fields)[:4]
     drawn = random_sample(data) if data.attrs.get("kind") == "monte_carlo" else None
@@ -259,15 +295,15 @@ def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> P
         for column, field in enumerate(shown_fields):
             plot = plots[k * columns + column]
             _band(plot, np.asarray(data[field].values, dtype=float), np.asarray(part.values, dtype=float), drawn)
-            share = _share(data, name, field)
+            share = _explained_variance(data, name, field)
             if share is not None:
                 words = f"explains {100 * max(share, 0.0):.0f} %"
-                plot.set_title(plain(words), fontsize=9)
+                plot.set_title(escape_math(words), fontsize=9)
             if column == 0:
                 plot.set_ylabel(_label(name, part))
             if k == count - 1:
                 plot.set_xlabel(_axis_label(data, field))
-            grid(plot)
+            draw_grid(plot)
     figure.align_ylabels()
     handles, labels = plots[0].get_legend_handles_labels()
     if labels:
@@ -278,10 +314,10 @@ def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> P
 def _band(plot: Any, x: Array, y: Array, drawn: int | None) -> None:
     """Draw all members as points, and quantiles of the first `drawn` members (of all if None)."""
     good = np.isfinite(y)
-    colour = STYLES[0][0]
+    colour = LINE_STYLES[0][0]
     plot.plot(x[good], y[good], linestyle="", marker=".", markersize=2, color="0.6", rasterized=True, zorder=1)
     x, y = x[:drawn][good[:drawn]], y[:drawn][good[:drawn]]
-    bins = min(BINS, len(x) // LEAST)
+    bins = min(MAX_BIN_COUNT, len(x) // MIN_BIN_MEMBER_COUNT)
     if bins < 2:
         return
     order = np.argsort(x, kind="stable")
@@ -293,23 +329,12 @@ def _band(plot: Any, x: Array, y: Array, drawn: int | None) -> None:
     plot.plot(places, levels[:, 2], color=colour, linewidth=1.2, label="median")
 
 
-def _share(data: xr.Dataset, name: str, field: str) -> float | None:
-    """How much of the variance of a part of a measure a field explains."""
+def _explained_variance(data: xr.Dataset, name: str, field: str) -> float | None:
+    """Return the fraction of the variance of a component that a field explains, None if it is not known."""
     measure = max((each for each in _measures(data) if name == each or name.startswith(f"{each}.")), key=len)
     if f"{measure}_first_order" not in data:
         return None
     indices = data[f"{measure}_first_order"].sel(field=field)
-    if indices.ndim == 0:
-        found = float(indices)
-    else:
-        labels = dict(_parts_of(indices, measure))
-        found = labels.get(name, np.nan)
-    return None if not np.isfinite(found) else found
-
-
-def _parts_of(indices: xr.DataArray, measure: str) -> list[tuple[str, float]]:
-    parts: list[tuple[str, Any]] = [(measure, indices)]
-    for dim in indices.dims:
-        labels = indices[dim].values.tolist() if dim in indices.coords else list(range(indices.sizes[dim]))
-        parts = [(f"{label}.{each}", part.isel({dim: k})) for label, part in parts for k, each in enumerate(labels)]
-    return [(label, float(part)) for label, part in parts]
+    fractions = {label: float(part) for label, part in _split(measure, indices, indices.dims)}
+    found = fractions.get(name, np.nan)
+    return found if np.isfinite(found) else None

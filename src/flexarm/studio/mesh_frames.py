@@ -15,8 +15,8 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
-from flexarm.plotting.arm_points import Arm, magnified
-from flexarm.plotting.meshes import Faces, Solid, Solids, extent, outline
+from flexarm.plotting.arm_points import Arm, magnify_deflections
+from flexarm.plotting.meshes import ArmSolids, Faces, Solid, extent, outline
 from flexarm.results.run import Run
 from flexarm.robot import Link
 from flexarm.robot.sections import Circle, Section, Tube
@@ -80,7 +80,7 @@ STATIONS = 17  # along a link; an odd number, moments are looked up at every sec
 
 def bodies_of(system: System, q: Array, magnify: float, thicken: float) -> list[Solid]:
     """An arm in postures (n, nq)."""
-    return Solids(Arm(system, q, magnify, STATIONS, STATIONS), thicken).all()
+    return ArmSolids(Arm(system, q, magnify, STATIONS, STATIONS), thicken).all()
 
 
 class Triangles:
@@ -161,7 +161,7 @@ class MeshFrames:
     @cached_property
     def way(self) -> Array:
         """The tip (frames, 3)."""
-        return self.system.tip(magnified(self.system, self.q(), self.magnify))
+        return self.system.tip(magnify_deflections(self.system, self.q(), self.magnify))
 
     @property
     def lengths(self) -> list[float]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.foundation.validation import Array
-from flexarm.plotting.films import KINDS, with_white
+from flexarm.plotting.films import FILM_FORMATS, whiten_background
 from flexarm.studio.mesh_frames import FAINT, GHOST, PUSHES, TRACE, shades
 from flexarm.studio.scene import Ground, Still, ViewCamera, bodies, rotation
 
@@ -38,7 +38,7 @@ class VideoCancelled(Exception):
 
 def require_kind(kind: str) -> None:
     """Refuse a film that cannot be written here, before any work."""
-    KINDS[f".{kind}"].check()
+    FILM_FORMATS[f".{kind}"].check()
 
 
 def png(image: Image.Image) -> bytes:
@@ -73,7 +73,7 @@ def _palette(few: list[Image.Image]) -> Image.Image:
     beside = Image.new("RGB", (sum(each.width for each in few), few[0].height))
     for k, each in enumerate(few):
         beside.paste(each, (k * each.width, 0))
-    return with_white(beside.quantize(COLOURS))
+    return whiten_background(beside.quantize(COLOURS))
 
 
 def _mp4(count: int, image: Callable[[int], Image.Image], told: Callable[[int], None]) -> bytes:

@@ -18,8 +18,8 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
-from flexarm.plotting.arm_points import magnified
-from flexarm.plotting.meshes import Faces, skin
+from flexarm.plotting.arm_points import magnify_deflections
+from flexarm.plotting.meshes import Faces, triangulate_rings
 from flexarm.results.run import Run
 from flexarm.robot import FixedPrismatic, Revolute, Robot
 from flexarm.studio.mesh_frames import FAINT, GHOST, KIND_COLOURS, PUSHES, TRACE, light
@@ -215,7 +215,7 @@ class Arrows:
 
     def at(self, sample: int) -> Array:
         """(n, 2, 3): from where to where."""
-        q = magnified(self.system, self._q[sample : sample + 1], self.magnify)
+        q = magnify_deflections(self.system, self._q[sample : sample + 1], self.magnify)
         return np.array([*self._of_actuators(q, sample), *self._of_loads(q, sample)]).reshape(-1, 2, 3)
 
     def _of_actuators(self, q: Array, sample: int) -> list[tuple[Array, Array]]:
@@ -263,7 +263,7 @@ def bodies(pairs: Array, size: float) -> tuple[Array, Faces]:
     neck = np.maximum(length - HEAD[1] * thin, 0.0)
     rings = [(0 * neck, thin), (neck, thin), (neck, HEAD[0] * thin), (length, 0.0)]
     points = np.stack([(begin + at * along)[:, None] + radius * ring for at, radius in rings], axis=1)
-    faces, _ = skin(len(rings), AROUND, caps=True)
+    faces, _ = triangulate_rings(len(rings), AROUND, caps=True)
     count = len(rings) * AROUND
     every = np.concatenate([faces + k * count for k in range(len(pairs))]) if len(pairs) else faces[:0]
     return points.reshape(-1, 3), every

@@ -61,11 +61,11 @@ class SweepResults:
     def quantities(self) -> list[str]:
         """What can be drawn, the usual one first."""
         from flexarm.plotting.sweeps import (
-            usual_quantity,  # with Matplotlib, which a page without a sweep does not need
+            default_quantity,  # with Matplotlib, which a page without a sweep does not need
         )
 
         known = list(self._known)
-        usual = usual_quantity(self.data) if known else ""
+        usual = default_quantity(self.data) if known else ""
         if usual.startswith("tip."):  # the direction in which members differ most
             usual = max((name for name in known if name.startswith("tip.")), key=self._spread)
         return sorted(known, key=lambda name: name != usual)
@@ -77,9 +77,9 @@ class SweepResults:
 
     @property
     def _known(self) -> dict[str, xr.DataArray]:
-        from flexarm.plotting.sweeps import quantities
+        from flexarm.plotting.sweeps import drawable_quantities
 
-        return quantities(self.data)
+        return drawable_quantities(self.data)
 
     def values(self, quantity: str) -> Array:
         """A quantity of all members, by their numbers; nan of those that failed."""

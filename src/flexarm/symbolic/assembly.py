@@ -1,10 +1,10 @@
-"""From the matrices of pieces to those of the robot, by either of the papers' routes.
+"""Assembly of the matrices of a robot from those of its pieces, and its Coriolis matrix.
 
-global: My et al., eq. (12) to (15) and (22) to (24). Every piece has a matrix over all coordinates; M is their sum.
-extended: Bien & My, Table 1. Every piece has a matrix over the coordinates that move it; index maps put it into the
-matrix of its link, and that into the robot's.
+Route "global" (My et al., eq. 12 to 15 and 22 to 24): the matrix of each piece has full size; M is their sum.
+Route "extended" (Bien & My, Table 1): the matrix of each piece is over the coordinates that move it; index maps place
+it in the matrix of its link, and that in the matrix of the robot.
 
-C from Christoffel symbols: C_ab = 1/2 sum_k (dM_ab/dq_k + dM_ak/dq_b - dM_bk/dq_a) v_k, so dM/dt - 2 C is skew.
+Christoffel symbols: C_ab = 1/2 sum_k (dM_ab/dq_k + dM_ak/dq_b - dM_bk/dq_a) v_k, so that dM/dt - 2 C is skew.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from flexarm.symbolic.symbols import Abbreviations
 
 ROUTES = ("extended", "global")
 Entry = Callable[[int, int], Expr]
-Watch = Callable[[Iterable[Any]], Iterable[Any]]
-"""Goes through a list and shows how far it is."""
+ProgressWrapper = Callable[[Iterable[Any]], Iterable[Any]]
+"""Iterator over a list that shows the progress."""
 
 
 @dataclass(frozen=True)
 class SymmetricEntries:
-    """A symmetric matrix over some coordinates, entry by entry."""
+    """Symmetric matrix over some coordinates, given by a function of its entries."""
 
     columns: list[int]
     entry: Entry
 
 
 class Inertias:
-    """The pieces of a robot with their Jacobians, link by link."""
+    """Pieces of a robot with their Jacobians, by link."""
 
     def __init__(self, model: Model) -> None:
         self.links: list[list[PieceInertia]] = []
@@ -46,23 +46,23 @@ class Inertias:
             self.links.append(found)
 
 
-def mass_parts(inertias: Inertias) -> list[list[SymmetricEntries]]:
+def mass_entries(inertias: Inertias) -> list[list[SymmetricEntries]]:
     return [[SymmetricEntries(each.columns, each.entry) for each in link] for link in inertias.links]
 
 
-def assembled(links: Sequence[Sequence[SymmetricEntries]], size: int, route: str, watch: Watch) -> Rows:
-    """The robot's symmetric matrix from the parts of its links."""
-    return (_summed if route == "global" else _mapped)(links, size, watch)
+def assemble(links: Sequence[Sequence[SymmetricEntries]], size: int, route: str, progress: ProgressWrapper) -> Rows:
+    """Assemble a symmetric matrix of the robot from the parts of its links."""
+    return (_assemble_global if route == "global" else _assemble_extended)(links, size, progress)
 
 
-def _summed(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: Watch) -> Rows:
-    """Matrices of full size, zeros and all, summed."""
-    parts = watch([part for link in links for part in link])
+def _assemble_global(links: Sequence[Sequence[SymmetricEntries]], size: int, progress: ProgressWrapper) -> Rows:
+    """Sum matrices of full size."""
+    parts = progress([part for link in links for part in link])
     each = ((part.columns, [[part.entry(a, b) for b in part.columns] for a in part.columns]) for part in parts)
-    return _summed_full(each, size)
+    return _sum_full_matrices(each, size)
 
 
-def _summed_full(parts: Iterable[tuple[list[int], Rows]], size: int) -> Rows:
+def _sum_full_matrices(parts: Iterable[tuple[list[int], Rows]], size: int) -> Rows:
     out: Rows = [[number(0)] * size for _ in range(size)]
     for columns, matrix in parts:
         full: Rows = [[number(0)] * size for _ in range(size)]
@@ -73,10 +73,10 @@ def _summed_full(parts: Iterable[tuple[list[int], Rows]], size: int) -> Rows:
     return out
 
 
-def _mapped(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: Watch) -> Rows:
-    """Half of each small matrix, sent to its place in the link's and then in the robot's."""
+def _assemble_extended(links: Sequence[Sequence[SymmetricEntries]], size: int, progress: ProgressWrapper) -> Rows:
+    """Add the upper triangle of each small matrix to the matrix of the link, and that to the matrix of the robot."""
     terms: dict[tuple[int, int], list[Expr]] = {}
-    for link in watch(links):
+    for link in progress(links):
         columns, matrix = link_matrix(link)
         for p, a in enumerate(columns):
             for q in range(p, len(columns)):
@@ -89,25 +89,25 @@ def _mapped(links: Sequence[Sequence[SymmetricEntries]], size: int, watch: Watch
 
 
 def link_matrix(parts: Sequence[SymmetricEntries]) -> tuple[list[int], Rows]:
-    """The coordinates that move a link, and its matrix over them (Bien & My, eq. 3 to 9)."""
+    """Return the coordinates that move a link and its matrix over them (Bien & My, eq. 3 to 9)."""
     columns = sorted({column for part in parts for column in part.columns})
-    at = {column: place for place, column in enumerate(columns)}
+    at = {column: index for index, column in enumerate(columns)}
     terms: dict[tuple[int, int], list[Expr]] = {}
     for part in parts:
-        places = [at[column] for column in part.columns]
+        indices = [at[column] for column in part.columns]
         for p, a in enumerate(part.columns):
-            for q in range(p, len(places)):
-                terms.setdefault((places[p], places[q]), []).append(part.entry(a, part.columns[q]))
+            for q in range(p, len(indices)):
+                terms.setdefault((indices[p], indices[q]), []).append(part.entry(a, part.columns[q]))
     out: Rows = [[number(0)] * len(columns) for _ in columns]
     for (p, q), found in terms.items():
         out[p][q] = out[q][p] = total(found)
     return columns, out
 
 
-def scattered(pieces: Iterable[MassPiece], name: str, size: int, route: str) -> Rows:
-    """K or D, which belong to single links; that of a link that slides is not symmetric."""
+def assemble_piece_matrices(pieces: Iterable[MassPiece], name: str, size: int, route: str) -> Rows:
+    """Assemble the matrix K or D (`name`) of pieces; it is not symmetric for links that slide."""
     if route == "global":
-        return _summed_full([(piece.columns, getattr(piece, name)) for piece in pieces], size)
+        return _sum_full_matrices([(piece.columns, getattr(piece, name)) for piece in pieces], size)
     terms: dict[tuple[int, int], list[Expr]] = {}
     for piece in pieces:
         for p, row in enumerate(getattr(piece, name)):
@@ -120,15 +120,15 @@ def scattered(pieces: Iterable[MassPiece], name: str, size: int, route: str) -> 
     return out
 
 
-def coriolis(M: Rows, v: list[Expr], short: Abbreviations, watch: Callable[[Iterable[Any]], Iterable[Any]]) -> Rows:
-    """Only derivatives that are not zero are taken, each once: M_ab depends on few coordinates."""
+def coriolis(M: Rows, v: list[Expr], short: Abbreviations, progress: ProgressWrapper) -> Rows:
+    """Return the Coriolis matrix; each nonzero derivative of M is taken once, as entries depend on few coordinates."""
     n = len(v)
     terms: dict[tuple[int, int], list[Expr]] = {}
 
     def add(row: int, column: int, term: Expr) -> None:
         terms.setdefault((row, column), []).append(term)
 
-    for a in watch(range(n)):
+    for a in progress(range(n)):
         for b in range(a, n):
             for q, k in short.coordinates([M[a][b]]):
                 slope = short.diff(M[a][b], q) * ratio(1, 2)

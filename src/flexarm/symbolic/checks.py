@@ -1,9 +1,4 @@
-"""Which robots have a closed form here, said before any work is done.
-
-How large a closed form will be, estimated before the work starts.
-
-Choice of the model of flexible links: the one that is simulated, or the papers' zero-order model.
-"""
+"""Checks before a closed form is derived: supported robots, its estimated size, and the model of flexible links."""
 
 from __future__ import annotations
 
@@ -33,7 +28,7 @@ from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.supported_types import Kinds
 from flexarm.symbolic.frames import yaw
 
-KNOWN = Kinds(
+SUPPORTED_KINDS = Kinds(
     "the closed form",
     {
         Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Weld),
@@ -45,25 +40,25 @@ KNOWN = Kinds(
 )
 
 
-def planar(robot: Robot) -> bool:
-    """Whether every link stays in the ground's x-y plane."""
-    return not any(_out_of_plane(link) for link in robot.links)
+def is_planar(robot: Robot) -> bool:
+    """Return True if all links stay in the x-y plane of the ground."""
+    return not any(_is_out_of_plane(link) for link in robot.links)
 
 
 def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
-    """Refuse what has no closed form, in a sentence that says what has."""
-    KNOWN.require(robot)
+    """Raise ValueError if the robot has no closed form."""
+    SUPPORTED_KINDS.require(robot)
     for index, link in enumerate(robot.links):
         where = f"links[{index}] '{link.name}'"
         if isinstance(link.joint, FixedPrismatic) and link.joint.rear == "none":
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
             )
-        if lack := lack_of_stiffening(robot, index):
-            raise ValueError(f"{lack}; fa.equations(..., stiffening='none') is the papers' zero-order model")
+        if restriction := stiffening_restriction(robot, index):
+            raise ValueError(f"{restriction}; fa.equations(..., stiffening='none') is the papers' zero-order model")
         if link.flexible is not None and link.flexible.shear:
             raise ValueError(f"{where}: flexible.shear = True: must be false, since closed forms have no shear")
-        if kept and link.flexible is not None and not meshed(link):
+        if kept and link.flexible is not None and not is_meshed(link):
             raise ValueError(
                 f"{where}: boundary = 'kept' needs links with basis elements, bend_y only and one section, which do "
                 "not slide through a continuous joint, and stiffening = 'none'"
@@ -79,32 +74,36 @@ def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     _check_nodes(robot, k)
 
 
-def lack_of_stiffening(robot: Robot, index: int) -> str:
-    """Return where the model of a flexible link has a closed form if it has none here, else an empty string."""
+def stiffening_restriction(robot: Robot, index: int) -> str:
+    """Return the condition under which a link's stiffening model has a closed form, empty if it has one."""
     link = robot.links[index]
     if link.stiffening == "none":
         return ""
-    lack, bad = "", next((each.name for each in robot.links if _out_of_plane(each)), None)
-    hanging = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
-    riding = [each.name for each in hanging if on_mesh(each)]
-    turning = [] if link.flexible is None else [name for name in link.flexible.counts if name != "stretch"]
-    if link.stiffening == "exact" and len(turning) > 1:
-        lack = f"only if it bends in one plane or twists, but has {' and '.join(turning)}"
-    elif bad is not None and link.rotary_inertia and not is_gripped(link):
-        lack = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{bad}')"
+    condition, spatial = "", next((each.name for each in robot.links if _is_out_of_plane(each)), None)
+    children = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
+    riding = [each.name for each in children if has_mesh_contact(each)]
+    families = [] if link.flexible is None else [name for name in link.flexible.counts if name != "stretch"]
+    if link.stiffening == "exact" and len(families) > 1:
+        condition = f"only if it bends in one plane or twists, but has {' and '.join(families)}"
+    elif spatial is not None and link.rotary_inertia and not is_gripped(link):
+        condition = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{spatial}')"
     elif is_gripped(link) and link.stiffening == "exact":
-        lack = "only where a link does not slide through its joint"
-    elif isinstance(link.joint, FixedPrismatic) and on_mesh(link):
-        lack = f"without contact {link.joint.contact}"
+        condition = "only where a link does not slide through its joint"
+    elif isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link):
+        condition = f"without contact {link.joint.contact}"
     elif link.flexible is not None and link.flexible.loose and link.stiffening == "exact":
-        lack = "only where its shapes hold its root (see basis.root)"
+        condition = "only where its shapes hold its root (see basis.root)"
     elif riding:
-        lack = f"without contact nodal or element (see link '{riding[0]}')"
-    return f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {lack}" if lack else ""
+        condition = f"without contact nodal or element (see link '{riding[0]}')"
+    return (
+        f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {condition}"
+        if condition
+        else ""
+    )
 
 
-def meshed(link: Link) -> bool:
-    """Whether the equations tell the link's elements apart; other links are one piece."""
+def is_meshed(link: Link) -> bool:
+    """Return True if a link is modelled element by element; other links are one piece."""
     if link.flexible is None or link.section is None or is_gripped(link) or link.stiffening != "none":
         return False
     return (
@@ -112,22 +111,22 @@ def meshed(link: Link) -> bool:
     )
 
 
-def on_mesh(link: Link) -> bool:
-    """Whether its joint touches nodes of a mesh, so that k says where it is."""
+def has_mesh_contact(link: Link) -> bool:
+    """Return True if the joint of a link is in contact with a node or element, whose number is in k."""
     return isinstance(link.joint, Prismatic) and link.joint.on_mesh
 
 
-def held_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
-    """Nodes of a link's mesh that do not move: those in the joint that it slides through, or its root."""
+def clamped_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the fixed nodes of the mesh of a link: those in the joint that it slides through, or its root."""
     if not isinstance(link.joint, FixedPrismatic) or not link.joint.on_mesh:
         return () if link.flexible is not None and link.flexible.loose else (0,)
-    place = k[link.name]
-    return (place - 1, place) if link.joint.contact == "element" else (place,)
+    number = k[link.name]
+    return (number - 1, number) if link.joint.contact == "element" else (number,)
 
 
 def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
-    """Every joint that touches a mesh needs its node or its element, and no other has one."""
-    touching = [link.name for link in robot.links if on_mesh(link)]
+    """Check that k contains a node or element for each joint with contact nodal or element, and for no other."""
+    touching = [link.name for link in robot.links if has_mesh_contact(link)]
     for name in k:
         if name not in touching:
             raise ValueError(
@@ -139,111 +138,115 @@ def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
         contact = link.joint.contact
         parent = robot.parents[index]
         mesh = link if isinstance(link.joint, FixedPrismatic) or parent is None else robot.links[parent]
-        if not meshed(mesh):
+        if not is_meshed(mesh):
             raise ValueError(
                 f"links[{index}] '{link.name}': contact {contact} needs '{mesh.name}' to have bend_y elements only and "
                 "one section along its length"
             )
         assert mesh.flexible is not None
-        most = mesh.flexible.bend_y
-        what, least, first, last = "an element", 1, "at the root", "at the tip"
+        last = mesh.flexible.bend_y
+        what, first, root, tip = "an element", 1, "at the root", "at the tip"
         if contact == "nodal":
-            what, least, first, last = "a node", 0, "root", "tip"
-        place = k.get(link.name)
-        if not isinstance(place, int) or isinstance(place, bool) or not least <= place <= most:
-            given = "is missing" if place is None else f"is {shown(place)}"
+            what, first, root, tip = "a node", 0, "root", "tip"
+        number = k.get(link.name)
+        if not isinstance(number, int) or isinstance(number, bool) or not first <= number <= last:
+            given = "is missing" if number is None else f"is {shown(number)}"
             raise ValueError(
                 f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
-                f"k={{'{link.name}': {most}}}; a whole number between {least} ({first}) and {most} ({last})"
+                f"k={{'{link.name}': {last}}}; a whole number between {first} ({root}) and {last} ({tip})"
             )
         if isinstance(link.joint, FixedPrismatic) and link.flexible is not None:
             damping = link.flexible.damping
             if damping is not None and damping.ratio is not None:
                 raise ValueError(
-                    f"links[{index}] '{link.name}': damping.ratio is not there for contact {contact}; use beta"
+                    f"links[{index}] '{link.name}': damping.ratio is not available for contact {contact}; use beta"
                 )
 
 
-def _out_of_plane(link: Link) -> bool:
+def _is_out_of_plane(link: Link) -> bool:
     joint = link.joint
     families = set(link.flexible.counts) if link.flexible is not None else set()
     tilted = isinstance(joint, Revolute) and abs(joint.axis_vector[2]) != 1
     return bool(families - {"bend_y", "stretch"}) or tilted or yaw(joint.mount_matrix) is None
 
 
-LIMIT = 60_000
-SPATIAL = 2.5  # three rotations for each bending link, where a planar one has a single angle
-SLIDING = 2.5  # shapes that vary with d, where a link rides on a bending one or slides through its joint
+MAX_STATEMENT_COUNT = 60_000
+SPATIAL_FACTOR = 2.5  # three rotations per bending link instead of one
+SLIDING_FACTOR = 2.5  # shape functions that vary with the coordinate of a sliding joint
 
 
 def require_size(robot: Robot, limit: float, numeric: bool = False) -> None:
-    """Refuse a robot whose equations nobody could read or compile, and say what to reduce."""
+    """Raise ValueError if the equations would have more statements than `limit`."""
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
         raise ValueError(f"limit = {shown(limit)}: must be a positive number of statements")
-    shares = statements(robot)
-    if (whole := sum(shares)) > limit:
-        worst = robot.links[max(range(len(shares)), key=shares.__getitem__)]
+    counts = estimate_statement_counts(robot)
+    if (whole := sum(counts)) > limit:
+        index = max(range(len(counts)), key=counts.__getitem__)
+        worst, moving = robot.links[index], count_moving_coordinates(robot)[index]
         shorter = "" if numeric else "parameters='numeric' makes it shorter; "
         stiffened = any(link.stiffening != "none" for link in robot.links)
         plain = "stiffening='none', the zero-order model, is smaller; " if stiffened else ""
         raise ValueError(
-            f"the closed form of {robot.name!r} would have about {_rounded(whole)} statements, more than {limit:g}: "
-            f"{_advice(robot)} (most of it comes from link '{worst.name}', which "
-            f"{moving(robot)[robot.links.index(worst)]} coordinates of other links and its joint move); "
+            f"the closed form of {robot.name!r} would have about {_format_thousands(whole)} statements, "
+            f"more than {limit:g}: "
+            f"{_reduction_advice(robot)} (most of it comes from link '{worst.name}', which "
+            f"{moving} coordinates of other links and its joint move); "
             f"{shorter}{plain}limit=... raises this limit, and fa.System has none"
         )
 
 
-def _advice(robot: Robot) -> str:
+def _reduction_advice(robot: Robot) -> str:
     flexible = any(link.flexible is not None for link in robot.links)
     return "take fewer elements or modes, or make links rigid" if flexible else "take fewer links"
 
 
-def statements(robot: Robot) -> list[float]:
-    """Per link, about how many statements its share of M and C takes with common subexpressions shared.
+def estimate_statement_counts(robot: Robot) -> list[float]:
+    """Estimate the number of statements in M and C due to each link, after elimination of common subexpressions.
 
-    f coordinates move the link's frame, e are its own: there are f^2 / 2 + f e entries in M that vary, each depending
-    on the f (and those of the frame alone on the e). Measured within a factor of four
+    If f coordinates move the frame of a link with e elastic coordinates, f^2 / 2 + f e entries of M vary, each with the
+    f coordinates (those of the frame also with the e). The estimate is right within a factor of four
     (tests/symbolic/test_refusals.py).
     """
     found = []
-    for link, parent, f in zip(robot.links, robot.parents, moving(robot), strict=True):
-        e = _elastic(link)
-        factor = (1.0 if planar(robot) else SPATIAL) * (SLIDING if _slides(robot, link, parent) else 1.0)
-        found.append(factor * (f**3 + 2 * f**2 * e + _own(link.stiffening, e)))
+    for link, parent, f in zip(robot.links, robot.parents, count_moving_coordinates(robot), strict=True):
+        e = _elastic_count(link)
+        factor = (1.0 if is_planar(robot) else SPATIAL_FACTOR) * (
+            SLIDING_FACTOR if _has_sliding_shapes(robot, link, parent) else 1.0
+        )
+        found.append(factor * (f**3 + 2 * f**2 * e + _own_statement_count(link.stiffening, e)))
     return found
 
 
-def _own(stiffening: str, e: int) -> float:
-    """Of a link alone: without stiffening its own matrix is constant, else it varies with its own coordinates."""
+def _own_statement_count(stiffening: str, e: int) -> float:
+    """Estimate the number of statements in the own mass matrix of a link, which is constant without stiffening."""
     if stiffening == "shortening":
         return 8.0 * e**2 + 12.0 * e
     return 12.0 * e**3 + 30.0 * e if stiffening == "exact" else 2.0 * e
 
 
-def _slides(robot: Robot, link: Link, parent: int | None) -> bool:
-    """Whether shapes vary with the link's joint."""
-    if isinstance(link.joint, SlidingPrismatic) and not on_mesh(link):
+def _has_sliding_shapes(robot: Robot, link: Link, parent: int | None) -> bool:
+    """Return True if shape functions vary with the joint coordinate of a link."""
+    if isinstance(link.joint, SlidingPrismatic) and not has_mesh_contact(link):
         return parent is not None and robot.links[parent].flexible is not None
     return is_gripped(link) and link.flexible is not None
 
 
-def moving(robot: Robot) -> list[int]:
-    """Per link, how many coordinates move its frame."""
+def count_moving_coordinates(robot: Robot) -> list[int]:
+    """Return the number of coordinates that move the frame of each link."""
     found: dict[int, int] = {}
     for i in robot.order:
         parent, link = robot.parents[i], robot.links[i]
-        above = 0 if parent is None else found[parent] + _at_tip(robot.links[parent])
+        above = 0 if parent is None else found[parent] + _tip_coordinate_count(robot.links[parent])
         found[i] = above + (1 if isinstance(link.joint, MovingJoint) else 0)
     return [found[i] for i in range(len(robot.links))]
 
 
-def _elastic(link: Link) -> int:
+def _elastic_count(link: Link) -> int:
     return link.coordinates - link.joint.coordinates
 
 
-def _at_tip(link: Link) -> int:
-    """Elastic coordinates that move what hangs on the link: two per plane of bending where they are those of nodes."""
+def _tip_coordinate_count(link: Link) -> int:
+    """Return the number of elastic coordinates that move the tip of a link, two per plane of bending for nodes."""
     if link.flexible is None:
         return 0
     basis = link.flexible.basis
@@ -252,55 +255,57 @@ def _at_tip(link: Link) -> int:
     return link.flexible.coordinates
 
 
-def _rounded(count: float) -> str:
+def _format_thousands(count: float) -> str:
     return f"{round(count, -3):,.0f}".replace(",", " ")
 
 
 STIFFENINGS = ("none", "shortening", "exact", "robot")
 
 
-def stiffened(robot: Robot, stiffening: str) -> Robot:
-    """The same robot with all flexible links of that model; "robot" leaves each its own, which is simulated."""
+def with_stiffening(robot: Robot, stiffening: str) -> Robot:
+    """Return the robot with one stiffening model for all flexible links; "robot" keeps that of each link."""
 
-    def of(link: Link) -> Link:
+    def replace(link: Link) -> Link:
         if link.flexible is None:
             return link
         return link.model_copy(update={"flexible": link.flexible.model_copy(update={"stiffening": stiffening})})
 
-    return robot if stiffening == "robot" else robot.model_copy(update={"links": tuple(map(of, robot.links))})
+    return robot if stiffening == "robot" else robot.model_copy(update={"links": tuple(map(replace, robot.links))})
 
 
-def default_model(robot: Robot, kept: bool) -> str:
-    """Return "robot" if the links' own models have a closed form; else warn and return "none"."""
+def select_default_stiffening(robot: Robot, kept: bool) -> str:
+    """Return "robot" if the models of the links have a closed form, else warn and return "none"."""
     found = [f"'{link.name}' ({link.stiffening})" for link in robot.links if link.stiffening != "none"]
-    lack = _lack(robot, kept)
-    if not found or not lack:
+    reason = _model_restriction(robot, kept)
+    if not found or not reason:
         return "robot"
     second = (
-        "" if _lack(stiffened(robot, "shortening"), kept) else "stiffening='shortening' derives second-order links, "
+        ""
+        if _model_restriction(with_stiffening(robot, "shortening"), kept)
+        else "stiffening='shortening' derives second-order links, "
     )
     warnings.warn(
         f"the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate have "
-        f"{', '.join(found)}: {lack}; {second}stiffening='none' derives the zero-order model without this warning",
+        f"{', '.join(found)}: {reason}; {second}stiffening='none' derives the zero-order model without this warning",
         ValidityWarning,
         stacklevel=3,
     )
     return "none"
 
 
-def _lack(robot: Robot, kept: bool) -> str:
-    """Return why the models of a robot's links have no closed form; an empty string if they have one."""
+def _model_restriction(robot: Robot, kept: bool) -> str:
+    """Return the reason why the models of the links have no closed form, empty if they have one."""
     if kept:
         return "boundary = 'kept' has a closed form for stiffening 'none' only"
-    return next(filter(None, (lack_of_stiffening(robot, index) for index in range(len(robot.links)))), "")
+    return next(filter(None, (stiffening_restriction(robot, index) for index in range(len(robot.links)))), "")
 
 
-def note(robot: Robot) -> list[str]:
-    """What the equations leave out, or keep, of bent links."""
+def describe_stiffening(robot: Robot) -> list[str]:
+    """Return sentences about the order of the models of flexible links."""
     found = {link.stiffening for link in robot.links if link.flexible is not None}
     sentences = {
-        "none": "Foreshortening of bent links is left out (stiffening 'none'), as in the papers.",
+        "none": "Foreshortening of bent links is neglected (stiffening 'none'), as in the papers.",
         "shortening": "Links are complete to second order in their deflections (stiffening 'shortening').",
-        "exact": "Links bend as far as they like (stiffening 'exact'); chi are angles of their axis at nodes.",
+        "exact": "Links bend by any angle (stiffening 'exact'); chi are angles of their axis at nodes.",
     }
     return [sentence for name, sentence in sentences.items() if name in found]

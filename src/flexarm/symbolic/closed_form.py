@@ -1,7 +1,4 @@
-"""Where links and their points are: the papers' transformation matrices and position vectors.
-
-`fa.equations(robot)`: the equations of motion M(q) a + C(q, v) v + K q + D v + G(q) = F in closed form.
-"""
+"""Equations of motion M(q) a + C(q, v) v + K q + D v + G(q) = F of a robot in closed form."""
 
 from __future__ import annotations
 
@@ -17,61 +14,69 @@ from flexarm.foundation.progress import tracked
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.symbolic import algebra, checks, code, latex
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, matrix, number, plus, symbol, total
-from flexarm.symbolic.assembly import ROUTES, Inertias, assembled, coriolis, link_matrix, mass_parts, scattered
-from flexarm.symbolic.beams import Beam, displacement
-from flexarm.symbolic.checks import STIFFENINGS, default_model, note, stiffened
+from flexarm.symbolic.assembly import (
+    ROUTES,
+    Inertias,
+    assemble,
+    assemble_piece_matrices,
+    coriolis,
+    link_matrix,
+    mass_entries,
+)
+from flexarm.symbolic.beams import Beam, node_displacement
+from flexarm.symbolic.checks import STIFFENINGS, describe_stiffening, select_default_stiffening, with_stiffening
 from flexarm.symbolic.frames import Frame, Matrix3, apply
 from flexarm.symbolic.model import ClosedFormBody, Model
-from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols, Named
+from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols, SymbolInfo
 
 
-def transforms(model: Model) -> list[Rows]:
-    """Theta_(i-1)i of My et al., eq. (2): from the frame of a link's parent (the ground's for the first) to its own.
+def transformation_matrices(model: Model) -> list[Rows]:
+    """Return the matrices Theta_(i-1)i of My et al., eq. (2), from the frame of the parent of each link to its own.
 
-    Their frame of a link that slides through its joint is at its rear end, a = d - l before the joint.
+    In that paper the frame of a link that slides through its joint is at its rear end, a = d - l before the joint.
     """
     out = []
     for i in range(len(model.bodies)):
         body = model.bodies[i]
         above = None if body.parent is None else model.bodies[body.parent]
         R, p = _pose(model.ground if above is None else above.frame, body.frame)
-        back = ZERO if above is None else _rear(above)
-        x, y, z = plus(p, (-back[0], 0, 0), apply(R, _rear(body)))
+        back = ZERO if above is None else _rear_offset(above)
+        x, y, z = plus(p, (-back[0], 0, 0), apply(R, _rear_offset(body)))
         out.append([[*R[0], x], [*R[1], y], [*R[2], z], [0, 0, 0, 1]])
     return out
 
 
-def points(model: Model) -> list[list[Rows]]:
-    """r_0ij(x) of eq. (5), in the ground's frame: for each link, for each element, a column of four.
+def position_vectors(model: Model) -> list[list[Rows]]:
+    """Return the position vectors r_0ij(x) of My et al., eq. (5), in the ground frame, by link and element.
 
-    x runs from the left node of an element; in a link that is one piece, from its root.
+    x is measured from the left node of an element or, in a link of one piece, from its root.
     """
     out = []
     x = symbol("x")
     for i in range(len(model.bodies)):
         body = model.bodies[i]
         R, p = _pose(model.ground, body.frame)
-        out.append([[[entry] for entry in (*plus(p, apply(R, rho)), 1)] for rho in _local(body.beam, x)])
+        out.append([[[entry] for entry in (*plus(p, apply(R, rho)), 1)] for rho in _local_positions(body.beam, x)])
     return out
 
 
-def _local(beam: Beam, x: Expr) -> list[Vector]:
-    """r_ij(x) of eq. (3)."""
+def _local_positions(beam: Beam, x: Expr) -> list[Vector]:
+    """Return r_ij(x) of My et al., eq. (3)."""
     if beam.mesh:
         size = beam.l / beam.elements
         found = []
         for j in range(beam.elements):
-            nodes = [displacement(node) for node in beam.mesh[2 * j : 2 * j + 4]]
+            nodes = [node_displacement(node) for node in beam.mesh[2 * j : 2 * j + 4]]
             w = sum(s * u for s, u in zip(algebra.shapes(x, size), nodes, strict=True))
             found.append((j * size + x, w, 0))
         return found
     breaks = merged([0.0, beam.integrals.length], *(space.breaks for space in beam.integrals.shapes.values()))
     middles = (breaks[:-1] + breaks[1:]) / 2
-    return [beam.moving_place(x, float(middle))[0] for middle in middles]
+    return [beam.moving_section_pose(x, float(middle))[0] for middle in middles]
 
 
 def _pose(start: Frame, end: Frame) -> tuple[Matrix3, Vector]:
-    """Rotation and position of a frame on one that it hangs on."""
+    """Return the rotation and position of a frame relative to one of its ancestors."""
     path = end.path
     p: Vector = ZERO
     for before, frame in pairwise(path):
@@ -80,9 +85,9 @@ def _pose(start: Frame, end: Frame) -> tuple[Matrix3, Vector]:
     return start.rotation(end), p
 
 
-def _rear(body: ClosedFormBody) -> Vector:
-    """From the frame of a link to the papers', in its own axes."""
-    if not body.beam.gripped or body.beam.d is None:
+def _rear_offset(body: ClosedFormBody) -> Vector:
+    """Return the vector from the frame of a link to the frame of the papers, in its own axes."""
+    if not body.beam.slides_through_joint or body.beam.d is None:
         return ZERO
     return body.beam.d[1] - body.beam.l, 0, 0
 
@@ -96,50 +101,59 @@ def equations(
     boundary: Literal["eliminated", "kept"] = "eliminated",
     rename: Mapping[str, str] | None = None,
     stiffening: Literal["none", "shortening", "exact", "robot"] | None = None,
-    limit: float = checks.LIMIT,
+    limit: float = checks.MAX_STATEMENT_COUNT,
 ) -> ClosedForm:
-    """Derive the equations of motion of a robot in closed form (SymPy), as in My et al. and Bien & My.
+    """Derive the equations of motion of a robot in closed form.
 
-    Constraints of the robot are left out: the equations are those of the open tree of links.
+    Constraints of the robot are neglected: the equations are those of the open tree of links.
 
     Parameters
     ----------
     robot : Robot
-        The robot. Material that appears in a joint (`rear="none"`), `shear`, sleeves and splines have no closed form.
+        The robot. Sliding links with `rear="none"`, shear deformation, sleeves and splines have no closed form.
     parameters : {"symbolic", "numeric"} or collection of str, optional
-        Symbols (l_1, m_1, EI_1, ...), numbers, or the names of the symbols to keep.
+        Parameters as symbols (l_1, m_1, EI_1, ...), as numbers, or the names of those to keep as symbols.
     route : {"extended", "global"}, optional
-        Assembly of the mass matrix; the result is the same.
+        Method to assemble the mass matrix, of Bien & My or My et al.; the result is the same.
     k : mapping of str to int, optional
-        By link, the node at which a joint with contact nodal is (0 is the root), or the element in a joint with contact
-        element (1 is at the root).
+        By link, the node at a joint with contact nodal (0 is the root), or the element in a joint with contact element
+        (1 is at the root).
     boundary : {"eliminated", "kept"}, optional
-        "kept" leaves the clamped nodes u_i(1), u_i(2) of finite elements among the coordinates; zero-order model only.
+        "kept" keeps the displacements u_i(1), u_i(2) of the clamped nodes of finite elements as coordinates; for the
+        zero-order model only.
     rename : mapping of str to str, optional
-        Other names for symbols.
+        New names of symbols by their default names.
     stiffening : {"none", "shortening", "exact", "robot"}, optional
-        Model of flexible links. By default, as with "robot", each link has its own, so that the equations are those of
-        `System` and `simulate`; if these have no closed form, the default warns and takes "none", while "robot" raises
-        an error. "none" is the papers' zero-order model; "shortening" and "exact" are those of `Flexible`.
+        Model of flexible links. With "robot" each link has its own model, so that the equations are those of `System`
+        and `simulate`. The default is "robot" if it has a closed form, else "none" with a warning. "none" is the
+        zero-order model of the papers; "shortening" and "exact" are those of `Flexible`.
     limit : float, optional
-        The largest number of statements that is attempted.
+        Largest estimated number of statements.
 
     Returns
     -------
     ClosedForm
-        M, C, K, D, G and F as SymPy matrices, and generated Python, C, MATLAB and LaTeX.
+        M, C, K, D, G and F as SymPy matrices, and functions that write Python, C, MATLAB and LaTeX.
 
     Raises
     ------
     ValueError
-        If the robot, or the model of links that is asked for, has no closed form, or one beyond the limit.
+        If the robot with the given model of links has no closed form, or one that exceeds the limit.
 
     Warns
     -----
     ValidityWarning
-        If the simulated model has no closed form and the equations are of zero order: "exact" of links that bend in two
-        planes or bend and twist, or that slide through their joint; stiffening of any kind with `rotary_inertia` in
-        space (but for links that slide through their joint), or under joints with contact nodal or element.
+        If the simulated model has no closed form and the zero-order model is used: "exact" for links that bend in two
+        planes, bend and twist, or slide through their joint; any stiffening with `rotary_inertia` in space (except for
+        links that slide through their joint), or with contact nodal or element.
+
+    See Also
+    --------
+    System : Numerical evaluation of the equations of motion.
+
+    References
+    ----------
+    The methods are those of My et al. (route "global") and Bien & My (route "extended"); see docs/theory.md.
 
     Examples
     --------
@@ -162,7 +176,7 @@ def equations(
     if k is not None and not isinstance(k, Mapping):
         raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
     kept = boundary == "kept"
-    robot = stiffened(robot, default_model(robot, kept) if stiffening is None else model)
+    robot = with_stiffening(robot, select_default_stiffening(robot, kept) if stiffening is None else model)
     symbols = ClosedFormSymbols(parameters, {} if rename is None else rename)
     checks.require_supported(robot, k or {}, kept)
     checks.require_size(robot, limit, numeric=parameters == "numeric")
@@ -170,10 +184,38 @@ def equations(
 
 
 class ClosedForm:
-    """The equations M(q) a + C(q, v) v + K q + D v + G(q) = F of a robot, each matrix derived when first asked for.
+    """Equations of motion M(q) a + C(q, v) v + K q + D v + G(q) = F of a robot in closed form.
 
-    Coordinates stand in the order of `names`, which is that of `System`. `values` are the robot's numbers for the
-    parameters. K q are the forces of springs; K and D depend on q only where a flexible link slides through its joint.
+    Create it with `equations`. Matrices are SymPy matrices, derived on first use. K and D depend on q only if a
+    flexible link slides through its joint.
+
+    Parameters
+    ----------
+    model : Model
+        Symbolic model of the robot.
+    route : {"extended", "global"}
+        Method to assemble the mass matrix.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot with the stiffening models of the equations.
+    names : tuple of str
+        Names of the coordinates, in the order of `System`.
+
+    See Also
+    --------
+    equations : Derive the equations of a robot.
+
+    Examples
+    --------
+    >>> from flexarm.robot import Link, PointMass
+    >>> form = equations(Robot(links=[Link("rod", 1.0, mass=0.0, payload=PointMass(2.0))], gravity=(0, -9.81, 0)))
+    >>> form.G
+    Matrix([[-M_p1*g_y*l_1*cos(theta_1)]])
+    >>> evaluate = form.lambdify()
+    >>> evaluate({"rod.q": 0.0})["M"].tolist()
+    [[2.0]]
     """
 
     def __init__(self, model: Model, route: str) -> None:
@@ -189,122 +231,136 @@ class ClosedForm:
     # --- symbols ---
 
     @property
-    def variables(self) -> list[Named]:
-        """Coordinates, rates and actuator forces with their meanings."""
+    def variables(self) -> list[SymbolInfo]:
+        """Symbols of coordinates, rates and actuator forces, with meaning and unit."""
         found = self._model.coordinates.all
         return [*(each.named for each in found), *(each.rate for each in found), *self.actuators]
 
     @property
-    def actuators(self) -> list[Named]:
+    def actuators(self) -> list[SymbolInfo]:
+        """Symbols of the actuator torques and forces, with meaning and unit."""
         return list(self._model.coordinates.torques.values())
 
     @property
-    def parameters(self) -> list[Named]:
-        """Parameters that stand as symbols, with meaning and unit."""
+    def parameters(self) -> list[SymbolInfo]:
+        """Parameters that are symbols, with meaning and unit."""
         return list(self._symbols.parameters.values())
 
     @property
     def values(self) -> dict[str, float]:
-        """The robot's numbers for the parameters, by symbol."""
+        """Values of the parameters in the robot, by symbol."""
         return dict(self._symbols.values)
 
     @property
     def q(self) -> Any:
-        """Coordinates, a column of symbols."""
+        """Column of the symbols of the coordinates."""
         return matrix([[each.q] for each in self._model.coordinates.all])
 
     @property
     def v(self) -> Any:
-        """Their rates."""
+        """Column of the symbols of the rates."""
         return matrix([[each.v] for each in self._model.coordinates.all])
 
     @cached_property
     def notes(self) -> list[str]:
-        """What these equations leave out."""
-        found = note(self.robot)
+        """Sentences about assumptions of the equations and about neglected effects."""
+        found = describe_stiffening(self.robot)
         if self.robot.constraints:
             found.append("Constraints are left out: these are the equations of the open tree.")
         if self._friction:
-            found.append("Coulomb friction stands in F only, which generated functions leave to their caller.")
+            found.append("Coulomb friction stands in F only, which generated functions do not compute.")
         for link, parent in zip(self.robot.links, self.robot.parents, strict=True):
             if elastic_drive(link):
                 found.append(f"The drive of joint '{link.name}' is elastic: its actuator acts on the motor (see F).")
             if isinstance(link.joint, SlidingPrismatic) and parent is not None:
                 rail = self._model.bodies[parent].beam
-                if rail.gripped and rail.bends:
+                if rail.slides_through_joint and rail.bends:
                     name = self.robot.links[parent].name
-                    found.append(f"'{link.name}' is taken to ride on '{name}' in front of the joint that grips it.")
+                    found.append(f"'{link.name}' is taken to ride on '{name}' in front of the joint of '{name}'.")
             if isinstance(link.joint, MovingJoint) and link.joint.stop is not None:
-                found.append(f"The elastic stop of joint '{link.name}' acts beyond its limits only and is left out.")
+                found.append(f"The elastic stop of joint '{link.name}' acts beyond its limits only and is neglected.")
             damping = None if link.flexible is None else link.flexible.damping
             if damping is not None and damping.ratio is not None:
-                found.append(f"The damping ratios of '{link.name}' stand in D as numbers, for the values given.")
+                found.append(f"The damping ratios of '{link.name}' are numbers in D, for the given parameters.")
         return found
 
     # --- geometry ---
 
     @cached_property
     def theta(self) -> list[Any]:
-        """Transformation matrices (4 x 4), each from the frame of the link's parent."""
-        return [self._spelt(rows) for rows in transforms(self._model)]
+        """Transformation matrices (4 x 4) of the links, each from the frame of the parent."""
+        return [self._expanded(rows) for rows in transformation_matrices(self._model)]
 
     @cached_property
     def r(self) -> list[list[Any]]:
-        """Position vectors r[link][element] (4 x 1) in the ground's frame, functions of x along the element."""
-        return [[self._spelt(rows) for rows in link] for link in points(self._model)]
+        """Position vectors r[link][element] (4 x 1) in the ground frame, as functions of x along the element."""
+        return [[self._expanded(rows) for rows in link] for link in position_vectors(self._model)]
 
     # --- matrices ---
 
-    def _spelt(self, rows: Rows) -> Any:
-        """A SymPy matrix without abbreviations."""
-        return matrix([[self.short.spelt(entry) for entry in row] for row in rows])
+    def _expanded(self, rows: Rows) -> Any:
+        """Return a SymPy matrix without abbreviations."""
+        return matrix([[self.short.expanded(entry) for entry in row] for row in rows])
 
     @property
     def short(self) -> Abbreviations:
-        """Names for longer expressions in `rows`, in generated functions and LaTeX; `eq.M` and the others have none."""
+        """Abbreviations of subexpressions in `rows`, in generated functions and in LaTeX; `M` and others have none."""
         return self._model.short
 
     @cached_property
     def rows(self) -> dict[str, Rows]:
-        """M, C, K, D, G with abbreviations, in the algebra that derived them."""
+        """M, C, K, D and G by name, with abbreviations, as lists of SymEngine or SymPy expressions."""
         return {name: getattr(self, f"_{name}") for name in ("M", "C", "K", "D", "G")}
 
     @cached_property
     def M(self) -> Any:
         """Mass matrix."""
-        return self._spelt(self._M)
+        return self._expanded(self._M)
 
     @cached_property
     def C(self) -> Any:
-        """Coriolis matrix of Christoffel symbols: dM/dt - 2 C is skew."""
-        return self._spelt(self._C)
+        """Coriolis matrix from Christoffel symbols, so that dM/dt - 2 C is skew-symmetric."""
+        return self._expanded(self._C)
 
     @cached_property
     def K(self) -> Any:
         """Stiffness matrix of links and drives."""
-        return self._spelt(self._K)
+        return self._expanded(self._K)
 
     @cached_property
     def D(self) -> Any:
         """Damping matrix of links, drives and joints."""
-        return self._spelt(self._D)
+        return self._expanded(self._D)
 
     @cached_property
     def G(self) -> Any:
-        """Gravity, the gradient of its potential."""
-        return self._spelt(self._G)
+        """Gravity term, the gradient of the potential of gravity."""
+        return self._expanded(self._G)
 
     @cached_property
     def F(self) -> Any:
-        """Actuator torques and forces, less Coulomb friction."""
+        """Actuator torques and forces minus Coulomb friction."""
         forces = {a: symbol(each.symbol) * self._gears.get(a, 1) for a, each in self._model.coordinates.torques.items()}
         return matrix([[forces.get(a, number(0)) - self._friction.get(a, 0)] for a in range(self._model.size)])
 
     def link_mass(self, link: str) -> tuple[list[str], Any]:
-        """The coordinates that move a link, and its own mass matrix over them (Bien & My, eq. 5 and 9)."""
-        place = [each.name for each in self.robot.links].index(self.robot.link(link).name)
-        columns, rows = link_matrix(mass_parts(self._inertias)[place])
-        return [self.names[column] for column in columns], self._spelt(rows)
+        """Return the mass matrix of a single link (Bien & My, eq. 5 and 9).
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+
+        Returns
+        -------
+        names : list of str
+            Names of the coordinates that move the link.
+        matrix : sympy.Matrix
+            Mass matrix over these coordinates.
+        """
+        index = [each.name for each in self.robot.links].index(self.robot.link(link).name)
+        columns, rows = link_matrix(mass_entries(self._inertias)[index])
+        return [self.names[column] for column in columns], self._expanded(rows)
 
     @cached_property
     def _inertias(self) -> Inertias:
@@ -312,9 +368,9 @@ class ClosedForm:
 
     @cached_property
     def _M(self) -> Rows:
-        out = assembled(mass_parts(self._inertias), self._model.size, self.route, tracked("mass matrix"))
-        for place, inertia in self._drives[0].items():
-            out[place][place] = out[place][place] + inertia
+        out = assemble(mass_entries(self._inertias), self._model.size, self.route, tracked("mass matrix"))
+        for index, inertia in self._drives[0].items():
+            out[index][index] = out[index][index] + inertia
         return out
 
     @cached_property
@@ -322,20 +378,20 @@ class ClosedForm:
         found = self._model.coordinates.all
         return coriolis(self._M, [each.v for each in found], self.short, tracked("Coriolis matrix"))
 
-    def _own(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
+    def _link_matrix(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
         pieces = [piece for i in range(len(self._model.bodies)) for _, piece in self._model.bodies[i].carried]
-        out = scattered(pieces, name, self._model.size, self.route)
+        out = assemble_piece_matrices(pieces, name, self._model.size, self.route)
         for (row, column), entry in drives.items():
             out[row][column] = out[row][column] + entry
         return out
 
     @cached_property
     def _K(self) -> Rows:
-        return self._own("K", self._drives[1])
+        return self._link_matrix("K", self._drives[1])
 
     @cached_property
     def _D(self) -> Rows:
-        return self._own("D", self._drives[2])
+        return self._link_matrix("D", self._drives[2])
 
     @cached_property
     def _G(self) -> Rows:
@@ -352,35 +408,85 @@ class ClosedForm:
 
     @cached_property
     def listing(self) -> code.Listing:
-        """The statements of generated functions."""
-        return code.listing(self)
+        """Statements of the generated functions."""
+        return code.build_listing(self)
 
     def latex(self) -> str:
-        """A LaTeX document that defines its symbols and states the equations."""
-        return latex.document(self)
+        """Return a LaTeX document with the equations and a table of their symbols.
+
+        Returns
+        -------
+        str
+            Source of the document.
+        """
+        return latex.write_document(self)
 
     def python(self, name: str = "equations") -> str:
-        """A Python module with one function, `name`, of q, v and the parameters; it needs NumPy only."""
-        return code.python(self, name)
+        """Return the source of a Python module that evaluates the equations; it needs NumPy only.
+
+        Parameters
+        ----------
+        name : str, optional
+            Name of the function, called as ``name(q, v, p)`` with p the values of the parameters.
+
+        Returns
+        -------
+        str
+            Source of the module.
+        """
+        return code.write_python(self, name)
 
     def c(self, name: str = "equations") -> str:
-        """A C99 function, `name`, of q, v and the parameters that fills M, C, K, D (row by row) and G."""
-        return code.c(self, name)
+        """Return the source of a C99 function that fills M, C, K, D (row by row) and G.
+
+        Parameters
+        ----------
+        name : str, optional
+            Name of the function, called as ``name(q, v, p, M, C, K, D, G)``.
+
+        Returns
+        -------
+        str
+            Source of the function.
+        """
+        return code.write_c(self, name)
 
     def matlab(self, name: str = "equations") -> str:
-        """A MATLAB (or Octave) function [M, C, K, D, G] = name(q, v, p)."""
-        return code.matlab(self, name)
+        """Return the source of a MATLAB or Octave function ``[M, C, K, D, G] = name(q, v, p)``.
+
+        Parameters
+        ----------
+        name : str, optional
+            Name of the function.
+
+        Returns
+        -------
+        str
+            Source of the function.
+        """
+        return code.write_matlab(self, name)
 
     def lambdify(self) -> Callable[..., dict[str, Any]]:
-        """A function (q, v, **parameters) -> {"M": ..., "C": ..., "K": ..., "D": ..., "G": ...} of arrays.
+        """Return a Python function that evaluates the equations.
 
-        q and v are arrays in the order of `names`, or mappings by name, the others zero.
+        Returns
+        -------
+        callable
+            Function ``(q, v, **parameters)`` that returns a dict of the arrays "M", "C", "K", "D" and "G". q and v are
+            arrays in the order of `names`, or mappings by name with zero for the others; parameters that are not given
+            have the values of the robot.
         """
-        return code.function(self)
+        return code.compile_function(self)
 
     def text(self) -> str:
-        """The equations as plain text, entry by entry."""
-        return code.text(self)
+        """Return the nonzero entries of the equations as plain text.
+
+        Returns
+        -------
+        str
+            Text with one entry per line.
+        """
+        return code.write_text(self)
 
     def __str__(self) -> str:
         kinds = f"{len(self.names)} coordinates, {len(self.values)} parameters"

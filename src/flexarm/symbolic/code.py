@@ -1,6 +1,6 @@
-"""Generated functions with common subexpressions shared, and what each needs around them.
+"""Code generation for closed forms: Python, C, MATLAB and plain text, with common subexpressions eliminated.
 
-Every function takes q and v in the order of `names` and the parameters p in the order of `parameters`.
+Generated functions take q and v in the order of `names` and the parameters p in the order of `parameters`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sympy.printing.pycode import PythonCodePrinter
 from flexarm._version import __version__
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import real_array, real_number
-from flexarm.symbolic.algebra import shared, to_sympy
-from flexarm.symbolic.symbols import word_of_a_language
+from flexarm.symbolic.algebra import share_subexpressions, to_sympy
+from flexarm.symbolic.symbols import is_reserved_word
 
 if TYPE_CHECKING:
     from flexarm.symbolic.closed_form import ClosedForm
@@ -31,35 +31,38 @@ MATRICES = ("M", "C", "K", "D", "G")
 
 @dataclass(frozen=True)
 class Listing:
-    """What a function computes: abbreviations and other intermediate values, each after those that it needs, then the
-    entries that are not zero."""
+    """Statements of a generated function.
+
+    `used` contains the names of all symbols that occur, `steps` the assignments of intermediate values in order, and
+    `entries` the nonzero entries (row, column, value) of each matrix.
+    """
 
     used: set[str]
     steps: list[tuple[Any, Any]]
     entries: dict[str, list[tuple[int, int, Any]]]
 
 
-def listing(form: ClosedForm) -> Listing:
-    places, expressions = [], []
+def build_listing(form: ClosedForm) -> Listing:
+    positions, expressions = [], []
     for name in MATRICES:
         for i, row in enumerate(form.rows[name]):
             for j, entry in enumerate(row):
                 if entry != 0:
-                    places.append((name, i, j))
+                    positions.append((name, i, j))
                     expressions.append(entry)
     short = form.short.used(expressions)
-    steps, found = shared([*(value for _, value in short), *expressions])
-    steps = _in_order([*steps, *zip((to_sympy(name) for name, _ in short), found[: len(short)], strict=True)])
+    steps, found = share_subexpressions([*(value for _, value in short), *expressions])
+    steps = _sort_by_dependency([*steps, *zip((to_sympy(name) for name, _ in short), found[: len(short)], strict=True)])
     found = found[len(short) :]
     entries: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in MATRICES}
-    for (name, i, j), expression in zip(places, found, strict=True):
+    for (name, i, j), expression in zip(positions, found, strict=True):
         entries[name].append((i, j, expression))
-    steps, used = _needed(steps, list(found))
+    steps, used = _drop_unused(steps, list(found))
     return Listing(used, steps, entries)
 
 
-def _needed(steps: list[tuple[Any, Any]], results: list[Any]) -> tuple[list[tuple[Any, Any]], set[str]]:
-    """Drop assignments on which no result depends; return the others and the names of all symbols that are used."""
+def _drop_unused(steps: list[tuple[Any, Any]], results: list[Any]) -> tuple[list[tuple[Any, Any]], set[str]]:
+    """Return the assignments on which results depend, and the names of all symbols that are used."""
     used = {each.name for value in results for each in value.free_symbols}
     kept = []
     for name, value in reversed(steps):
@@ -69,41 +72,44 @@ def _needed(steps: list[tuple[Any, Any]], results: list[Any]) -> tuple[list[tupl
     return kept[::-1], used
 
 
-def _in_order(steps: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Assignments, each after those that it needs."""
+def _sort_by_dependency(steps: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Sort assignments so that each follows those that it depends on."""
     values, order = {name.name: (name, value) for name, value in steps}, TopologicalSorter[str]()
     for name, value in steps:
         order.add(name.name, *sorted(each.name for each in value.free_symbols if each.name in values))
     return [values[name] for name in order.static_order()]
 
 
-def _legend(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
-    """Comment lines: what the function is, the order of coordinates and parameters."""
+def _header(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
+    """Return comment lines with the equation and the order of coordinates and parameters."""
     lines = [
         f"Equations of motion of {form.robot.name!r}, written by flexarm {__version__}:",
         "M(q) a + C(q, v) v + K q + D v + G(q) = F",
         *form.notes,
         "q and v, in this order:",
     ]
-    for place, each in enumerate(form._model.coordinates.all):
-        lines.append(f"  {place + first}  {each.named.symbol} = {each.name}: {each.named.meaning} ({each.named.unit})")
+    for index, each in enumerate(form._model.coordinates.all):
+        lines.append(f"  {index + first}  {each.named.symbol} = {each.name}: {each.named.meaning} ({each.named.unit})")
     if form.parameters:
         lines.append("p, in this order:")
-        for place, named in enumerate(form.parameters):
+        for index, named in enumerate(form.parameters):
             value = form.values[named.symbol]
-            lines.append(f"  {place + first}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
+            lines.append(f"  {index + first}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
     if mark and (rows := _forces(form)):
-        lines += ["F, for the caller, zero in other rows:", *(f"  {place + first}  {entry}" for place, entry in rows)]
+        lines += [
+            "F, to be computed by the caller; zero in other rows:",
+            *(f"  {index + first}  {entry}" for index, entry in rows),
+        ]
     return [f"{mark} {line}".rstrip() for line in lines]
 
 
 def _forces(form: ClosedForm) -> list[tuple[int, str]]:
-    """Rows of F that are not zero."""
-    return [(place, sympy.sstr(entry)) for place, entry in enumerate(form.F) if entry != 0]
+    """Return the nonzero rows of F."""
+    return [(index, sympy.sstr(entry)) for index, entry in enumerate(form.F) if entry != 0]
 
 
-def _inputs(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> list[str]:
-    """`theta_1 = q[0]` for every symbol that is used."""
+def _assign_symbols(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> list[str]:
+    """Return assignments such as `theta_1 = q[0]` for all symbols that are used."""
     coordinates = form._model.coordinates.all
     groups = [
         ("q", [each.named.symbol for each in coordinates]),
@@ -111,42 +117,42 @@ def _inputs(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> l
         ("p", [named.symbol for named in form.parameters]),
     ]
     return [
-        pattern.format(name=name, vector=vector, place=place + first)
+        pattern.format(name=name, vector=vector, index=index + first)
         for vector, names in groups
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
         if name in used
     ]
 
 
-def python(form: ClosedForm, name: str) -> str:
+def write_python(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, PythonCodePrinter({"fully_qualified_modules": True})
     n = len(form.names)
-    lines = [*_legend(form, "#"), "", "import math", "", "import numpy", ""]
+    lines = [*_header(form, "#"), "", "import math", "", "import numpy", ""]
     lines += [f"NAMES = {list(form.names)!r}"]
     lines += [f"PARAMETERS = {form.values!r}", "", ""]
     lines += [f"def {name}(q, v, p=None):"]
-    lines += ['    """Arrays M, C, K, D (n x n) and G (n) in a dict; p are the parameters in order, by default the']
-    lines += ['    robot\'s own."""']
+    lines += ['    """Return arrays M, C, K, D (n x n) and G (n) in a dict; p are the parameters in order, by default']
+    lines += ['    those of the robot."""']
     if form.parameters:
         lines += ["    p = list(PARAMETERS.values()) if p is None else p"]
-    lines += _inputs(form, found.used, "    {name} = {vector}[{place}]")
+    lines += _assign_symbols(form, found.used, "    {name} = {vector}[{index}]")
     lines += [f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in found.steps]
     for matrix in MATRICES:
         shape = f"({n},)" if matrix == "G" else f"({n}, {n})"
         lines.append(f"    {matrix} = numpy.zeros({shape})")
         for i, j, entry in found.entries[matrix]:
-            place = f"{i}" if matrix == "G" else f"{i}, {j}"
-            lines.append(f"    {matrix}[{place}] = {printer.doprint(entry)}")
+            index = f"{i}" if matrix == "G" else f"{i}, {j}"
+            lines.append(f"    {matrix}[{index}] = {printer.doprint(entry)}")
     lines += [f"    return {{{', '.join(f'{each!r}: {each}' for each in MATRICES)}}}", ""]
     return "\n".join(lines)
 
 
-def c(form: ClosedForm, name: str) -> str:
+def write_c(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, C99CodePrinter()
     n, count = len(form.names), len(form.parameters)
-    lines = [*_legend(form, "//"), "", "#include <math.h>", "#include <string.h>", ""]
+    lines = [*_header(form, "//"), "", "#include <math.h>", "#include <string.h>", ""]
     if count:
         values = ", ".join(repr(value) for value in form.values.values())
         lines += [f"const double {name}_parameters[{count}] = {{{values}}};", ""]
@@ -155,7 +161,7 @@ def c(form: ClosedForm, name: str) -> str:
     lines += [f"{' ' * (len(name) + 6)}double *M, double *C, double *K, double *D, double *G)", "{"]
     lines += [f"    if (!p) p = {name}_parameters;"] if count else ["    (void)p;"]
     lines += ["    (void)q;", "    (void)v;"]
-    lines += _inputs(form, found.used, "    const double {name} = {vector}[{place}];")
+    lines += _assign_symbols(form, found.used, "    const double {name} = {vector}[{index}];")
     lines += [f"    const double {printer.doprint(left)} = {printer.doprint(right)};" for left, right in found.steps]
     for matrix in MATRICES:
         width = 1 if matrix == "G" else n
@@ -165,15 +171,15 @@ def c(form: ClosedForm, name: str) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def matlab(form: ClosedForm, name: str) -> str:
+def write_matlab(form: ClosedForm, name: str) -> str:
     _check_name(name)
     found, printer = form.listing, OctaveCodePrinter()
     n = len(form.names)
-    lines = [f"function [M, C, K, D, G] = {name}(q, v, p)", *_legend(form, "%", 1)]
+    lines = [f"function [M, C, K, D, G] = {name}(q, v, p)", *_header(form, "%", 1)]
     if form.parameters:
         values = "; ".join(repr(value) for value in form.values.values())
         lines += ["    if nargin < 3", f"        p = [{values}];", "    end"]
-    lines += _inputs(form, found.used, "    {name} = {vector}({place});", 1)
+    lines += _assign_symbols(form, found.used, "    {name} = {vector}({index});", 1)
     lines += [f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};" for left, right in found.steps]
     for matrix in MATRICES:
         lines.append(f"    {matrix} = zeros({n}, {1 if matrix == 'G' else n});")
@@ -183,25 +189,25 @@ def matlab(form: ClosedForm, name: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """Element-wise operators are for arrays; these are all numbers."""
+    """Replace element-wise operators, since all operands are scalars."""
     return re.sub(r"\.([*/^])", r"\1", text)
 
 
-def function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
-    """The generated Python, run."""
+def compile_function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
+    """Return the function of the generated Python module, with checks of its arguments."""
     scope: dict[str, Any] = {}
-    exec(compile(python(form, "equations"), "<closed form>", "exec"), scope)
-    own, values = scope["equations"], form.values
+    exec(compile(write_python(form, "equations"), "<closed form>", "exec"), scope)
+    generated, values = scope["equations"], form.values
 
     def evaluate(q: Any, v: Any = None, **parameters: float) -> dict[str, Any]:
-        """Arrays M, C, K, D and G at q, v; parameters by name replace the robot's own."""
+        """Return arrays M, C, K, D and G at q and v; parameters by name replace those of the robot."""
         for name in parameters:
             if name not in values:
                 raise ValueError(f"there is no parameter '{name}'{suggestion(name, list(values))}")
         given = {name: real_number(f"parameter '{name}'", value) for name, value in parameters.items()}
         state = [_vector(form.names, name, each).tolist() for name, each in (("q", q), ("v", v))]
         try:
-            return own(*state, list({**values, **given}.values()))  # type: ignore[no-any-return]
+            return generated(*state, list({**values, **given}.values()))  # type: ignore[no-any-return]
         except OverflowError:
             among = ", ".join(["q", "v", *given])
             raise ValueError(f"the equations overflow: one of {among} is too large") from None
@@ -210,7 +216,7 @@ def function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
 
 
 def _vector(names: tuple[str, ...], what: str, given: Any) -> Any:
-    """Coordinates or rates from an array, a mapping by name (the others zero), or None (all zero)."""
+    """Return coordinates or rates from an array, a mapping by name (zero for others), or None (all zero)."""
     out = np.zeros(len(names))
     if isinstance(given, Mapping):
         for name, value in given.items():
@@ -224,9 +230,9 @@ def _vector(names: tuple[str, ...], what: str, given: Any) -> Any:
     return out
 
 
-def text(form: ClosedForm) -> str:
-    """Plain text, entry by entry."""
-    lines = [line.rstrip() for line in _legend(form, "", 1)]
+def write_text(form: ClosedForm) -> str:
+    """Return the nonzero entries as plain text."""
+    lines = [line.rstrip() for line in _header(form, "", 1)]
     entries = [entry for rows in form.rows.values() for row in rows for entry in row]
     if short := form.short.used(entries):
         lines += ["", *(f"{name} = {sympy.sstr(to_sympy(value))}" for name, value in short)]
@@ -235,14 +241,14 @@ def text(form: ClosedForm) -> str:
         for i, row in enumerate(form.rows[matrix]):
             for j, entry in enumerate(row):
                 if entry != 0:
-                    place = f"{i + 1}" if matrix == "G" else f"{i + 1},{j + 1}"
-                    lines.append(f"{matrix}[{place}] = {sympy.sstr(sympy.sympify(entry))}")
-    lines += ["", *(f"F[{place + 1}] = {entry}" for place, entry in _forces(form))]
+                    index = f"{i + 1}" if matrix == "G" else f"{i + 1},{j + 1}"
+                    lines.append(f"{matrix}[{index}] = {sympy.sstr(sympy.sympify(entry))}")
+    lines += ["", *(f"F[{index + 1}] = {entry}" for index, entry in _forces(form))]
     return "\n".join(lines)
 
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ValueError(f"name = {shown(name)}: a function's name must be letters, digits and _")
-    if word_of_a_language(name):
+    if is_reserved_word(name):
         raise ValueError(f"name = '{name}': is a word of C, Python or MATLAB; choose another name")

@@ -1,4 +1,4 @@
-"""The coordinates of a closed form: those of `System`, in its order, with the papers' symbols."""
+"""Coordinates of a closed form: those of `System` in the same order, with the symbols of the papers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from flexarm.dynamics.bodies import elastic_drive
 from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint, Reduced
 from flexarm.robot.flexibility import Basis
 from flexarm.symbolic.algebra import Expr, symbol
-from flexarm.symbolic.checks import held_nodes, meshed, on_mesh
-from flexarm.symbolic.symbols import ClosedFormSymbols, Named, latex_name, rate_latex
+from flexarm.symbolic.checks import clamped_nodes, has_mesh_contact, is_meshed
+from flexarm.symbolic.symbols import ClosedFormSymbols, SymbolInfo, latex_name, rate_latex
 
-LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
-MODES = {"bend_y": "eta", "bend_z": "zeta", "twist": "phi", "stretch": "s"}
+NODE_LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
+MODE_LETTERS = {"bend_y": "eta", "bend_z": "zeta", "twist": "phi", "stretch": "s"}
 
 
 @dataclass(frozen=True)
 class ClosedFormCoordinate:
-    """One coordinate: flexarm's name, its symbol and that of its rate."""
+    """Coordinate with its name in `System`, its symbol and that of its rate."""
 
     name: str
-    named: Named
-    rate: Named
+    named: SymbolInfo
+    rate: SymbolInfo
 
     @property
     def q(self) -> Expr:
@@ -35,8 +35,8 @@ class ClosedFormCoordinate:
 
 
 @dataclass
-class LinkPlaces:
-    """Places of one link's coordinates; `mesh` has None where a boundary condition eliminates a node's."""
+class LinkIndices:
+    """Indices of the coordinates of a link; `mesh` is None where a boundary condition eliminates one."""
 
     joint: int | None = None
     motor: int | None = None
@@ -48,9 +48,9 @@ class LinkPlaces:
 def elastic_unit(basis: Basis, family: str, index: int) -> str:
     """Return the unit of an elastic coordinate of a family, counted from zero.
 
-    Nodes have deflections and slopes in turn, twists or stretches. The shape functions of modes have unit modal mass,
-    so their coordinates have the unit of a displacement times the root of a mass or of an inertia: the same for all
-    families. Reduced links have nodes at the tip, if they have any, before their modes.
+    The coordinates of nodes are alternately deflections and slopes, or twists or stretches. Modes are normalized to
+    unit modal mass, so that their coordinates have the same unit in all families. The coordinates of reduced links
+    begin with those of the node at the tip, if any.
     """
     at_node = isinstance(basis, Elements)
     if isinstance(basis, Reduced):
@@ -61,17 +61,17 @@ def elastic_unit(basis: Basis, family: str, index: int) -> str:
 
 
 class ClosedFormCoordinates:
-    """All coordinates, link by link."""
+    """Coordinates of a robot, link by link."""
 
     def __init__(self, symbols: ClosedFormSymbols) -> None:
         self.all: list[ClosedFormCoordinate] = []
-        self.own: list[LinkPlaces] = []
-        self.torques: dict[int, Named] = {}  # by the coordinate on which they act
+        self.own: list[LinkIndices] = []
+        self.torques: dict[int, SymbolInfo] = {}  # by coordinate on which they act
         self._symbols = symbols
 
     @property
-    def places(self) -> dict[Expr, int]:
-        return {each.q: place for place, each in enumerate(self.all)}
+    def indices(self) -> dict[Expr, int]:
+        return {each.q: index for index, each in enumerate(self.all)}
 
     def add(
         self,
@@ -82,8 +82,8 @@ class ClosedFormCoordinates:
         k: Mapping[str, int],
         kept: bool,
     ) -> None:
-        """Those of link `number` = 1, 2, ..."""
-        own = LinkPlaces()
+        """Add the coordinates of link `number`, counted from 1."""
+        own = LinkIndices()
         self.own.append(own)
         if isinstance(link.joint, MovingJoint):
             turns = link.joint.unit == "rad"
@@ -99,21 +99,21 @@ class ClosedFormCoordinates:
             acts_on = own.joint if own.motor is None else own.motor
             at_motor = link.joint.drive is not None and link.joint.drive.torque_at == "motor"
             meaning += ", at the motor's shaft" if at_motor else ""
-            self.torques[acts_on] = Named(torque, latex_name(torque), meaning, "N m" if turns or at_motor else "N")
-        if meshed(link):
+            self.torques[acts_on] = SymbolInfo(torque, latex_name(torque), meaning, "N m" if turns or at_motor else "N")
+        if is_meshed(link):
             self._mesh(own, number, link, k, kept)
             return
         own.front = self._shapes(number, link, front, "")
         if rear is not None:
             own.rear = self._shapes(number, link, rear, "rear.")
 
-    def _mesh(self, own: LinkPlaces, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
-        """Nodes of the elements: u_i(2j+1) deflection, u_i(2j+2) slope of node j = 0, 1, ..."""
+    def _mesh(self, own: LinkIndices, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
+        """Add the coordinates of nodes j = 0, 1, ...: deflection u_i(2j+1) and slope u_i(2j+2)."""
         assert link.flexible is not None
-        slides, held = isinstance(link.joint, FixedPrismatic) and on_mesh(link), held_nodes(link, k)
-        loose = slides or link.flexible.loose  # its mesh is clamped nowhere, but a slide holds nodes
+        slides, clamped = isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link), clamped_nodes(link, k)
+        loose = slides or link.flexible.loose  # the root is not clamped
         for index in range(2 * link.flexible.bend_y + 2):
-            if index // 2 in held and not kept:
+            if index // 2 in clamped and not kept:
                 own.mesh.append(None)
                 continue
             first = 1 if loose else -1
@@ -129,7 +129,7 @@ class ClosedFormCoordinates:
             assert link.flexible is not None
             nodes = isinstance(link.flexible.basis, Elements)
             clamped = 2 if nodes and name.startswith("bend") and not link.flexible.loose else 0
-            letter = (LETTERS if nodes else MODES)[name]
+            letter = (NODE_LETTERS if nodes else MODE_LETTERS)[name]
             for index in range(space.count):
                 label = f"{letter}{'r' if prefix else ''}_{number}_{index + 1 + clamped}"
                 kind = "node" if nodes else "shape"
@@ -142,8 +142,8 @@ class ClosedFormCoordinates:
     def _new(self, name: str, label: str, meaning: str, unit: str) -> int:
         own, rate = self._symbols.variable(label), self._symbols.variable(f"{label}_dot")
         latex = latex_name(own)
-        named = Named(own, latex, meaning, unit)
+        named = SymbolInfo(own, latex, meaning, unit)
         self.all.append(
-            ClosedFormCoordinate(name, named, Named(rate, rate_latex(latex), f"rate of {own}", f"{unit}/s"))
+            ClosedFormCoordinate(name, named, SymbolInfo(rate, rate_latex(latex), f"rate of {own}", f"{unit}/s"))
         )
         return len(self.all) - 1

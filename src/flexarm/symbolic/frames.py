@@ -1,7 +1,7 @@
-"""Frames of the links: where they are, how they turn, how fast they move per unit of each coordinate's rate.
+"""Frames of links: positions, rotations and Jacobians.
 
-A velocity is kept as a sum of vectors, each in the axes of the link where it arises. Two links far apart then meet in
-the cosine and sine of one angle, the sum of all turns between them, instead of in products of many.
+A velocity is stored as a sum of vectors in the axes of several frames. Products of velocities of distant links then
+contain the cosine and sine of one angle, the sum of all rotations between them, instead of products of many.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Matrix3 = tuple[Vector, Vector, Vector]
 
 
 @dataclass(frozen=True)
-class ClosedFormTurn:
-    """A rotation by an angle about a constant axis."""
+class AxisRotation:
+    """Rotation by an angle about a constant axis."""
 
     axis: Axis
     angle: Expr
@@ -36,45 +36,45 @@ class ClosedFormTurn:
         return tuple(map(tuple, rows))  # type: ignore[return-value]
 
     @property
-    def back(self) -> ClosedFormTurn:
-        return ClosedFormTurn(self.axis, -self.angle)
+    def inverse(self) -> AxisRotation:
+        return AxisRotation(self.axis, -self.angle)
 
 
 @dataclass(frozen=True)
-class ClosedFormMount:
-    """A constant rotation that is no turn about z."""
+class ConstantRotation:
+    """Constant rotation that is not about z."""
 
     matrix: Matrix3
 
     @property
-    def back(self) -> ClosedFormMount:
-        return ClosedFormMount(_transposed(self.matrix))
+    def inverse(self) -> ConstantRotation:
+        return ConstantRotation(_transposed(self.matrix))
 
 
-Step = ClosedFormTurn | ClosedFormMount
+Step = AxisRotation | ConstantRotation
 
 
-def turn(axis: Sequence[float], angle: Expr) -> ClosedFormTurn:
-    """About an axis; one that points backward is taken forward, so that turns in a row can be merged."""
+def rotation_about(axis: Sequence[float], angle: Expr) -> AxisRotation:
+    """Return the rotation about an axis, whose sign is normalized so that successive rotations can be merged."""
     lead = next(entry for entry in axis if entry)
     x, y, z = (float(entry) if lead > 0 else -float(entry) for entry in axis)
-    return ClosedFormTurn((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
+    return AxisRotation((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
 
 
-def mount(matrix: Any) -> Step:
-    """A constant rotation from its matrix, without the rounding that right angles leave."""
+def constant_rotation(matrix: Any) -> Step:
+    """Return a constant rotation from its matrix, rounded to remove the errors of right angles."""
     rows = [[number(round(float(entry), 16) + 0.0) for entry in row] for row in matrix]
-    return ClosedFormMount(tuple(map(tuple, rows)))  # type: ignore[arg-type]
+    return ConstantRotation(tuple(map(tuple, rows)))  # type: ignore[arg-type]
 
 
 def yaw(matrix: Any) -> float | None:
-    """The angle of a rotation about z; None for any other."""
+    """Return the angle of a rotation about z, None for other rotations."""
     R = np.asarray(matrix, dtype=float)
     return atan2(R[1, 0], R[0, 0]) if abs(R[2, 2] - 1) < 1e-12 else None
 
 
 def _rodrigues(n: Axis, i: int, j: int, c: Expr, s: Expr) -> Expr:
-    if n == Z:  # the plane, without fractions
+    if n == Z:  # avoids floating-point factors in planar robots
         return ((c, -s, 0), (s, c, 0), (0, 0, 1))[i][j]
     skew = ((0, -n[2], n[1]), (n[2], 0, -n[0]), (-n[1], n[0], 0))[i][j]
     along, across = n[i] * n[j], (1.0 if i == j else 0.0) - n[i] * n[j]
@@ -91,24 +91,24 @@ def apply(matrix: Matrix3, vector: Vector) -> Vector:
     return x, y, z
 
 
-def simplified(steps: Sequence[Step]) -> list[Step]:
-    """The same rotation in fewer steps: idle ones dropped, turns in a row about one axis made one."""
+def simplify_rotations(steps: Sequence[Step]) -> list[Step]:
+    """Drop zero rotations and merge successive rotations about one axis."""
     out: list[Step] = []
     for step in steps:
         last = out[-1] if out else None
-        if isinstance(step, ClosedFormTurn) and isinstance(last, ClosedFormTurn) and step.axis == last.axis:
+        if isinstance(step, AxisRotation) and isinstance(last, AxisRotation) and step.axis == last.axis:
             out.pop()
-            step = ClosedFormTurn(step.axis, last.angle + step.angle)
-        idle = step.angle == 0 if isinstance(step, ClosedFormTurn) else step.matrix == IDENTITY
+            step = AxisRotation(step.axis, last.angle + step.angle)
+        idle = step.angle == 0 if isinstance(step, AxisRotation) else step.matrix == IDENTITY
         if not idle:
             out.append(step)
     return out
 
 
-def product(steps: Sequence[Step]) -> Matrix3:
-    """The rotation matrix of some steps."""
+def rotation_product(steps: Sequence[Step]) -> Matrix3:
+    """Return the rotation matrix of a sequence of rotations."""
     out: Matrix3 = IDENTITY
-    for step in simplified(steps):
+    for step in simplify_rotations(steps):
         columns = [apply(out, column) for column in _transposed(step.matrix)]
         out = step.matrix if out == IDENTITY else _transposed(tuple(columns))  # type: ignore[arg-type]
     return out
@@ -116,10 +116,10 @@ def product(steps: Sequence[Step]) -> Matrix3:
 
 @dataclass(eq=False)
 class Frame:
-    """A frame on another one (None: the ground, which stands still).
+    """Frame relative to a parent; None is the parent of the ground.
 
-    `origin` and `turns` place it on its parent. `omega` and `velocity` are, by coordinate, the angular velocity in its
-    own axes and the velocity of its origin as a sum over frames.
+    `origin` and `turns` are its position and rotations relative to the parent. `omega` and `velocity` are, for a unit
+    rate of each coordinate, its angular velocity in its own axes and the velocity of its origin as a sum over frames.
     """
 
     parent: Frame | None = None
@@ -131,29 +131,31 @@ class Frame:
 
     @property
     def path(self) -> list[Frame]:
-        """From the ground to this frame, both included."""
+        """Frames from the ground to this frame, both included."""
         return [*(self.parent.path if self.parent is not None else []), self]
 
     def rotation(self, other: Frame) -> Matrix3:
-        """The matrix that turns components in `other` into components here."""
+        """Return the matrix that transforms components in another frame to components in this frame."""
         if other not in self._rotations:
-            mine, its = self.path, other.path
-            common = sum(one is two for one, two in zip(mine, its, strict=False))
-            up = [step.back for frame in reversed(mine[common:]) for step in reversed(frame.turns)]
-            self._rotations[other] = product([*up, *(step for frame in its[common:] for step in frame.turns)])
+            own, others = self.path, other.path
+            common = sum(one is two for one, two in zip(own, others, strict=False))
+            up = [step.inverse for frame in reversed(own[common:]) for step in reversed(frame.turns)]
+            self._rotations[other] = rotation_product(
+                [*up, *(step for frame in others[common:] for step in frame.turns)]
+            )
         return self._rotations[other]
 
-    def here(self, parts: Mapping[Frame, Vector]) -> Vector:
-        """A sum of vectors of several frames, in this frame's axes."""
+    def resolve(self, parts: Mapping[Frame, Vector]) -> Vector:
+        """Return a sum of vectors given in several frames in the axes of this frame."""
         return plus(ZERO, *(v if frame is self else apply(self.rotation(frame), v) for frame, v in parts.items()))
 
     @property
-    def moved_by(self) -> list[int]:
-        """The coordinates that move this frame."""
+    def moving_coordinates(self) -> list[int]:
+        """Indices of the coordinates that move this frame."""
         return sorted({*self.omega, *self.velocity})
 
     def child(self, origin: Vector, turns: Sequence[Step], short: Abbreviations) -> Frame:
-        """A frame at a point of this one; where it is and how it is turned may depend on coordinates."""
+        """Return a frame relative to this one, whose origin and rotations may depend on coordinates."""
         velocity = {column: dict(parts) for column, parts in self.velocity.items()}
         for column, spin in self.omega.items():
             _add(velocity, column, self, cross(spin, origin))
@@ -162,9 +164,9 @@ class Frame:
             _add(velocity, column, self, (x, y, z))
         omega = dict(self.omega)
         for step in turns:
-            back = step.back.matrix
+            back = step.inverse.matrix
             omega = {column: apply(back, vector) for column, vector in omega.items()}
-            if isinstance(step, ClosedFormTurn):
+            if isinstance(step, AxisRotation):
                 x, y, z = (number(entry) for entry in step.axis)
                 for at, column in short.coordinates([step.angle]):
                     omega[column] = plus(omega.get(column, ZERO), times(short.diff(step.angle, at), (x, y, z)))

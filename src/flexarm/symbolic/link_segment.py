@@ -1,6 +1,7 @@
-"""A link in one piece, or a part of one in front of the joint that grips it or behind, in the zero-order model.
+"""Mass, stiffness and damping of a link that is treated as one piece, or of a part of a sliding link.
 
-Links whose moments of mass vary as they bend: their moments get names, of which the mass matrix is then made.
+A link that slides through its joint has a part in front of the joint and a part behind it. `ClosedFormPart` is the
+zero-order model; `StiffenedPart` is the base of models whose moments of mass vary with the deflection.
 """
 
 from __future__ import annotations
@@ -10,23 +11,29 @@ import numpy as np
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.foundation.validation import Array
 from flexarm.robot.flexibility import FAMILIES
-from flexarm.symbolic.algebra import ZERO, Expr, Power, Rows, Vector, cross, number, plus, ratio, times
+from flexarm.symbolic.algebra import ZERO, Exponents, Expr, Rows, Vector, cross, number, plus, ratio, times
 from flexarm.symbolic.beams import Beam, ClosedFormShapes
-from flexarm.symbolic.mass_elements import Damped, MassPiece
+from flexarm.symbolic.mass_elements import ClosedFormDamping, MassPiece
 
 X: Vector = (1, 0, 0)
-ROWS = {"bend_y": 2, "bend_z": 1, "twist": 0}  # the axis about which a family turns the sections
+SECTION_ROTATION_AXIS = {"bend_y": 2, "bend_z": 1, "twist": 0}  # of each family of shape functions
 
 
 class ClosedFormPart:
-    """A link, or a part of one that is `scale` times as long and slides outward (1) or inward (-1) with d.
+    """Link in one piece, or part of a sliding link with `scale` times its length.
 
-    The material in such a part flows through its shapes: d(N eta)/dt = N deta + flow (L - X) N' eta dd
-    (beam/sliding_integrals.py). An inward part is seen in axes turned half about y.
+    `slides` is the coordinate d of the joint and the direction of the part, outward (1) or inward (-1). Material flows
+    through the shape functions of such a part: d(N eta)/dt = N deta + flow (L - X) N' eta dd
+    (beam/sliding_integrals.py). Inward parts are computed in axes rotated by 180 degrees about y.
     """
 
     def __init__(
-        self, beam: Beam, shapes: ClosedFormShapes, scale: Expr, slides: tuple[int, int] | None, damped: Damped
+        self,
+        beam: Beam,
+        shapes: ClosedFormShapes,
+        scale: Expr,
+        slides: tuple[int, int] | None,
+        damped: ClosedFormDamping,
     ) -> None:
         self.beam, self.integrals, self.scale, self.damped = beam, shapes.integrals, scale, damped
         self.slides, self.shapes = slides, shapes
@@ -39,11 +46,11 @@ class ClosedFormPart:
 
     # --- integrals in symbols ---
 
-    def _of(self, values: Array, k: int, power: Power) -> Vector:
+    def _moment_vector(self, values: Array, k: int, power: Exponents) -> Vector:
         x, y, z = (self.beam.scales(float(value), power * self.shapes.powers[k]) for value in values[:, k])
         return x, y, z
 
-    def _pairs(self, values: Array, power: Power, unit: Expr = 1, value: float = 1.0) -> Rows:
+    def _pairs(self, values: Array, power: Exponents, unit: Expr = 1, value: float = 1.0) -> Rows:
         scales, powers = self.beam.scales, self.shapes.powers
         return [
             [scales(float(values[p, q]), power * powers[p] * powers[q], unit, value) for q in range(self.n)]
@@ -51,7 +58,7 @@ class ClosedFormPart:
         ]
 
     def _products(self, convected: bool = False) -> dict[str, Rows]:
-        """int mu N_r^T N_s (or with the convected shapes on the right) for all r, s of u, v, w."""
+        """Return int mu N_r^T N_s for r, s in u, v, w, with the convected shapes on the right if `convected`."""
         out = {}
         for r in "uvw":
             for s in "uvw":
@@ -61,44 +68,48 @@ class ClosedFormPart:
                 else:
                     values = self.integrals.M[r + s] if r <= s else self.integrals.M[s + r].T
                 if values.any():
-                    out[r + s] = self._pairs(values, Power(ml=1))
+                    out[r + s] = self._pairs(values, Exponents(ml=1))
         return out
 
     # --- the piece ---
 
     def piece(self) -> MassPiece:
+        """Return the complete piece in the axes of the link."""
         found = self.points()
         found.K, found.D = self._stiffness()
         if self.slides is not None:
-            self._slide(found)
+            self._add_sliding(found)
         self.stiffen(found)
-        self._turn_sections(found)
-        self._damp(found)
-        return self._in_link_axes(found)
+        self._add_rotary_inertia(found)
+        self._add_damping(found)
+        return self._to_link_axes(found)
 
     def points(self) -> MassPiece:
-        """The points of its axis, without K and D."""
+        """Return the piece of a line of mass, without K, D and rotary inertia."""
         integrals, scales, s = self.integrals, self.beam.scales, self.scale
-        a = [self._of(integrals.a, k, Power(ml=1)) for k in range(self.n)]
-        b = [self._of(integrals.b, k, Power(ml=1, l=1)) for k in range(self.n)]
+        a = [self._moment_vector(integrals.a, k, Exponents(ml=1)) for k in range(self.n)]
+        b = [self._moment_vector(integrals.b, k, Exponents(ml=1, l=1)) for k in range(self.n)]
         P = self._products()
-        mass = s * scales(integrals.m, Power(ml=1))
-        c = plus((s**2 * scales(integrals.c0, Power(ml=1, l=1)), 0, 0), times(s, self._weighted(a)))
-        G = self._second_moments(self._weighted(b), P)
+        mass = s * scales(integrals.m, Exponents(ml=1))
+        c = plus((s**2 * scales(integrals.c0, Exponents(ml=1, l=1)), 0, 0), times(s, self._weighted_sum(a)))
+        G = self._second_moments(self._weighted_sum(b), P)
         trace = G[0][0] + G[1][1] + G[2][2]
         inertia = [[(trace if i == j else 0) - G[i][j] for j in range(3)] for i in range(3)]
         A = [times(s, each) for each in a]
         k = [
-            plus(times(s**2, cross(X, b[p])), times(s, self._weighted([_swirl(P, q, p) for q in range(self.n)])))
+            plus(
+                times(s**2, cross(X, b[p])),
+                times(s, self._weighted_sum([_cross_products(P, q, p) for q in range(self.n)])),
+            )
             for p in range(self.n)
         ]
-        own = [[s * _trace(P, p, q) for q in range(self.n)] for p in range(self.n)]
+        own = [[s * _dot_products(P, p, q) for q in range(self.n)] for p in range(self.n)]
         return MassPiece(mass, c, inertia, list(self.shapes.columns), A, k, own)
 
     def stiffen(self, piece: MassPiece) -> None:
-        """Add what other models have of the points, over all columns of the piece; here nothing."""
+        """Add the terms of higher order to a piece; none in the zero-order model."""
 
-    def _weighted(self, vectors: list[Vector]) -> Vector:
+    def _weighted_sum(self, vectors: list[Vector]) -> Vector:
         return plus(ZERO, *(times(eta, vector) for eta, vector in zip(self.eta, vectors, strict=True)))
 
     def _form(self, matrix: Rows | None, left: list[Expr], right: list[Expr]) -> Expr:
@@ -108,9 +119,9 @@ class ClosedFormPart:
         return sum((left[p] * matrix[p][q] * right[q] for p, q in pairs), number(0))
 
     def _second_moments(self, b: Vector, P: dict[str, Rows]) -> Rows:
-        """int mu rho rho^T, rho = (s x + u, v, w)."""
+        """Return int mu rho rho^T, with rho = (s x + u, v, w)."""
         s, eta = self.scale, self.eta
-        g0 = self.beam.scales(self.integrals.g0, Power(ml=1, l=2))
+        g0 = self.beam.scales(self.integrals.g0, Exponents(ml=1, l=2))
         G: Rows = [[s * self._form(P.get(r + t), eta, eta) for t in "uvw"] for r in "uvw"]
         G[0][0] += s**3 * g0 + 2 * s**2 * b[0]
         for row in (1, 2):
@@ -119,77 +130,79 @@ class ClosedFormPart:
         return G
 
     def _stiffness(self) -> tuple[Rows, Rows]:
-        """K, and a D of zeros of the same size; the elastic energy goes with 1/scale^3 (bending) or 1/scale."""
+        """Return K and a zero D of the same size; the elastic energy varies with 1/scale^3 (bending) or 1/scale."""
         K: Rows = [[0] * self.n for _ in range(self.n)]
         for name, inside in self.integrals.columns.items():
             order = FAMILIES[name].order
             EI, value = self.beam.rigidity[name]
-            whole = self._pairs(self.integrals.K, Power(l=1 - 2 * order), EI, value)
+            whole = self._pairs(self.integrals.K, Exponents(l=1 - 2 * order), EI, value)
             for p in range(inside.start, inside.stop):
                 for q in range(inside.start, inside.stop):
                     K[p][q] = whole[p][q] if self.slides is None else whole[p][q] / self.scale ** (2 * order - 1)
         return K, [[0] * self.n for _ in range(self.n)]
 
-    def _damp(self, piece: MassPiece) -> None:
-        """D of the elastic coordinates, and of the flow of material that strains it."""
+    def _add_damping(self, piece: MassPiece) -> None:
+        """Add the damping of the elastic coordinates to D."""
         columns, first = range(self.n), len(piece.columns) - self.n
-        P, turning = self._products(), self._turning
+        P, turning = self._products(), self._rotary_mass
         ratios = None if self.damped.ratios is None else self.integrals.D_ratios  # a rear part has other modes
         for p in columns:
             for q in columns:
                 entry = self.damped.stiffness * piece.K[first + p][first + q]
                 if self.damped.mass != 0:
-                    entry += self.damped.mass * self.scale * (_trace(P, p, q) + turning[p][q])
+                    entry += self.damped.mass * self.scale * (_dot_products(P, p, q) + turning[p][q])
                 if ratios is not None and ratios[p, q]:
                     entry += number(float(ratios[p, q])) * self.scale ** (1 - FAMILIES[self.families[p]].order)
                 piece.D[first + p][first + q] += entry
 
     @property
-    def _turning(self) -> Rows:
-        """int J W^T W of the turning sections: the part of the elastic mass matrix that is not translation."""
+    def _rotary_mass(self) -> Rows:
+        """int J W^T W, the part of the elastic mass matrix that is due to rotary inertia."""
         moving = self.integrals.M
         values = self.integrals.M_elastic - moving["uu"] - moving["vv"] - moving["ww"]
         out: Rows = [[0] * self.n for _ in range(self.n)]
         for name, inside in self.integrals.columns.items():
-            about = self.beam.rotary.get(ROWS.get(name, -1))
+            about = self.beam.rotary.get(SECTION_ROTATION_AXIS.get(name, -1))
             if about is not None:
-                size = Power(l=1) if name == "twist" else Power(l=-1)
+                size = Exponents(l=1) if name == "twist" else Exponents(l=-1)
                 block = self._pairs(values, size, *about)
                 for p in range(inside.start, inside.stop):
                     out[p][inside] = block[p][inside]
         return out
 
-    def _turn_sections(self, piece: MassPiece) -> None:
-        """The sections' own inertia: they turn with the frame, with slopes (1/scale as large) and with twist."""
-        first, turning = len(piece.columns) - self.n, self._turning
+    def _add_rotary_inertia(self, piece: MassPiece) -> None:
+        """Add the rotary inertia of sections, which rotate with the frame, slopes (times 1/scale) and twist."""
+        first, turning = len(piece.columns) - self.n, self._rotary_mass
         for row, (inertia, value) in self.beam.rotary.items():
             density = float(self.integrals.section_inertia[row])
-            piece.inertia[row][row] += self.scale * self.beam.scales(density, Power(l=1), inertia, value)
-            size = Power(l=1) if row == 0 else Power()
+            piece.inertia[row][row] += self.scale * self.beam.scales(density, Exponents(l=1), inertia, value)
+            size = Exponents(l=1) if row == 0 else Exponents()
             for p, name in enumerate(self.families):
-                if ROWS.get(name) == row:
+                if SECTION_ROTATION_AXIS.get(name) == row:
                     power = size * self.shapes.powers[p]
                     spin = self.beam.scales(float(self.integrals.j[row, p]), power, inertia, value)
-                    piece.k[first + p] = plus(piece.k[first + p], _about(row, self.scale * spin if row == 0 else spin))
+                    piece.k[first + p] = plus(
+                        piece.k[first + p], _axis_vector(row, self.scale * spin if row == 0 else spin)
+                    )
         for p, name in enumerate(self.families):
-            lean = self.scale if name == "twist" else 1 / self.scale
+            factor = self.scale if name == "twist" else 1 / self.scale
             for q in range(self.n):
                 if turning[p][q] != 0:
-                    piece.M[first + p][first + q] += lean * turning[p][q]
+                    piece.M[first + p][first + q] += factor * turning[p][q]
         if self.slides is not None and self.n:
             for row, about in self.beam.rotary.items():
-                self._flow_of_turns(piece, row, *about)
+                self._add_rotary_flow(piece, row, *about)
 
-    def _flow_of_turns(self, piece: MassPiece, row: int, inertia: Expr, value: float) -> None:
-        """Sections turn about an axis while material flows to places of another slope, or twist."""
+    def _add_rotary_flow(self, piece: MassPiece, row: int, inertia: Expr, value: float) -> None:
+        """Add the rotary inertia due to the flow of material to points of another slope or twist."""
         assert isinstance(self.integrals, SlidingIntegrals)
         _, j_c, _, mixed, flowing = self.integrals.turning(row)
         powers, f = self.shapes.powers, self.flow
         slope = 0 if row == 0 else -1  # angles are twists, or deflections per length, which go with 1/scale
-        size = Power(l=1 + slope)
+        size = Exponents(l=1 + slope)
         spins = (self.beam.scales(float(j_c[p]), size * powers[p], inertia, value) * self.eta[p] for p in range(self.n))
-        piece.k[0] = plus(piece.k[0], _about(row, f * self.scale ** (1 + slope) * sum(spins, number(0))))
-        square, scale = Power(l=1 + 2 * slope), self.scale ** (1 + 2 * slope)
+        piece.k[0] = plus(piece.k[0], _axis_vector(row, f * self.scale ** (1 + slope) * sum(spins, number(0))))
+        square, scale = Exponents(l=1 + 2 * slope), self.scale ** (1 + 2 * slope)
         rows = self._pairs(mixed, square, inertia, value)
         for p in range(self.n):
             entry = f * scale * sum((rows[p][q] * self.eta[q] for q in range(self.n)), number(0))
@@ -198,39 +211,43 @@ class ClosedFormPart:
         squares = self._pairs(flowing, square, inertia, value)
         piece.M[0][0] += f**2 * scale * self._form(squares, self.eta, self.eta)
 
-    def _slide(self, piece: MassPiece) -> None:
-        """Put in front the coordinate d, whose field is outward e_x + flow Nc eta."""
+    def _add_sliding(self, piece: MassPiece) -> None:
+        """Insert the joint coordinate d as the first column, whose displacement field is outward e_x + flow Nc eta."""
         assert isinstance(self.integrals, SlidingIntegrals)
         assert self.slides is not None
         integrals, s, f, sign = self.integrals, self.scale, self.flow, self.outward
         along: Vector = (sign, 0, 0)
-        a_c = self._weighted([self._of(integrals.a_c, k, Power(ml=1)) for k in range(self.n)])
-        b_c = self._weighted([self._of(integrals.b_c, k, Power(ml=1, l=1)) for k in range(self.n)])
+        a_c = self._weighted_sum([self._moment_vector(integrals.a_c, k, Exponents(ml=1)) for k in range(self.n)])
+        b_c = self._weighted_sum([self._moment_vector(integrals.b_c, k, Exponents(ml=1, l=1)) for k in range(self.n)])
         Pc = self._products(convected=True)
         swirl = plus(
             ZERO,
-            *(times(self.eta[q], self._weighted([_swirl(Pc, p, q) for p in range(self.n)])) for q in range(self.n)),
+            *(
+                times(self.eta[q], self._weighted_sum([_cross_products(Pc, p, q) for p in range(self.n)]))
+                for q in range(self.n)
+            ),
         )
         A = plus(times(piece.mass, along), times(s * f, a_c))
         k = plus(cross(piece.c, along), times(f * s**2, cross(X, b_c)), times(f * s, swirl))
-        M_cc = self._pairs(integrals.M_cc, Power(ml=1))
+        M_cc = self._pairs(integrals.M_cc, Exponents(ml=1))
         flowing = self._form(M_cc, self.eta, self.eta)
         both = piece.mass + 2 * sign * f * s * a_c[0] + f**2 * s * flowing
         mixed = [
-            sign * piece.A[p][0] + f * s * sum((_trace(Pc, p, q) * self.eta[q] for q in range(self.n)), number(0))
+            sign * piece.A[p][0]
+            + f * s * sum((_dot_products(Pc, p, q) * self.eta[q] for q in range(self.n)), number(0))
             for p in range(self.n)
         ]
-        _put_first(piece, self.slides[0], A, k, both, mixed)
-        self._strain_rates(piece)
+        _insert_first(piece, self.slides[0], A, k, both, mixed)
+        self._add_strain_rates(piece)
 
-    def _strain_rates(self, piece: MassPiece) -> None:
-        """What d does to the elastic energy and to the rate of strain."""
+    def _add_strain_rates(self, piece: MassPiece) -> None:
+        """Add the terms of K and D due to the coordinate d, by elastic energy and strain rate."""
         assert isinstance(self.integrals, SlidingIntegrals)
         D = self.damped.stiffness
         for name, inside in self.integrals.columns.items():
             power = 2 * FAMILIES[name].order - 1
             _, mixed, flowing = (
-                self._pairs(_embedded(each, inside, self.n), Power(l=-power), *self.beam.rigidity[name])
+                self._pairs(_embed(each, inside, self.n), Exponents(l=-power), *self.beam.rigidity[name])
                 for each in self.integrals.damped[name]
             )
             for p in range(inside.start, inside.stop):
@@ -243,8 +260,8 @@ class ClosedFormPart:
             if D != 0:
                 piece.D[0][0] += D * self.flow**2 * self._form(flowing, self.eta, self.eta) / self.scale**power
 
-    def _in_link_axes(self, piece: MassPiece) -> MassPiece:
-        """Back from turned axes: vectors along x and z change their sign, and so do some deflections."""
+    def _to_link_axes(self, piece: MassPiece) -> MassPiece:
+        """Transform the piece of an inward part to the axes of the link; components along x and z change sign."""
         if self.outward == 1:
             return piece
         signs = [1, *self.signs]
@@ -266,7 +283,7 @@ class ClosedFormPart:
         )
 
 
-def _put_first(piece: MassPiece, column: int, A: Vector, k: Vector, own: Expr, mixed: list[Expr]) -> None:
+def _insert_first(piece: MassPiece, column: int, A: Vector, k: Vector, own: Expr, mixed: list[Expr]) -> None:
     piece.columns.insert(0, column)
     piece.A.insert(0, A)
     piece.k.insert(0, k)
@@ -276,13 +293,13 @@ def _put_first(piece: MassPiece, column: int, A: Vector, k: Vector, own: Expr, m
         rows[:] = [[0] * width, *([0, *row] for row in rows)]
 
 
-def _about(row: int, value: Expr) -> Vector:
+def _axis_vector(row: int, value: Expr) -> Vector:
     x, y, z = (value if row == axis else 0 for axis in range(3))
     return x, y, z
 
 
-def _swirl(P: dict[str, Rows], p: int, q: int) -> Vector:
-    """int mu N_p x N_q."""
+def _cross_products(P: dict[str, Rows], p: int, q: int) -> Vector:
+    """Return int mu N_p x N_q."""
 
     def entry(name: str) -> Expr:
         return P[name][p][q] if name in P else 0
@@ -290,22 +307,25 @@ def _swirl(P: dict[str, Rows], p: int, q: int) -> Vector:
     return entry("vw") - entry("wv"), entry("wu") - entry("uw"), entry("uv") - entry("vu")
 
 
-def _trace(P: dict[str, Rows], p: int, q: int) -> Expr:
-    """int mu N_p . N_q."""
+def _dot_products(P: dict[str, Rows], p: int, q: int) -> Expr:
+    """Return int mu N_p . N_q."""
     return sum((P[name][p][q] for name in ("uu", "vv", "ww") if name in P), 0)
 
 
-def _embedded(block: Array, inside: slice, n: int) -> Array:
+def _embed(block: Array, inside: slice, n: int) -> Array:
     out = np.zeros((n, n))
     out[inside, inside] = block
     return out
 
 
 class StiffenedPart(ClosedFormPart):
-    """First moments, inertias and angular momenta get names: cx, Ix, Iyz, kz. A is the derivative of c."""
+    """Part whose moments of mass vary with the deflection.
+
+    First moments, inertias and angular momenta get abbreviations: cx, Ix, Iyz, kz. A is the derivative of c.
+    """
 
     def stiffen(self, piece: MassPiece) -> None:
-        n, name, diff = self.beam.number, self.beam.short.name_with_slopes, self.beam.short.diff
+        n, name, diff = self.beam.number, self.beam.short.name_with_derivatives, self.beam.short.diff
         first = len(piece.columns) - self.n
         x, y, z = (name(f"c{axis}_{n}", entry) for axis, entry in zip("xyz", piece.c, strict=True))
         piece.c = (x, y, z)

@@ -1,12 +1,8 @@
-"""Pieces of a robot whose integrals over x are done once: elements and lumps here, links in one piece in `parts`.
+"""Mass of finite elements and rigid bodies, and the mass matrix of a piece: int mu J^T J dx with J = dr/dq.
 
-The points of a piece move with V + Omega x rho + sum_a N_a dq_a, the twist of the link's frame and the fields of the
-piece's own coordinates. What the mass matrix needs of it are a few integrals of rho and N_a; no x is left in them.
-
-The mass matrix of one piece: int mu J^T J dx, with J = dr/dq in the axes of the piece's frame.
-
-J^T J does not depend on the axes in which J is written (My et al. use the ground's, eq. 11 and 12), and the integral
-over x was done when the piece was made.
+The velocity of a point is V + Omega x rho + sum_a N_a dq_a, with the velocities of the frame of the link and the
+displacement fields of the coordinates of the piece. The mass matrix depends on a few integrals of rho and N_a over x.
+J is in the axes of the frame of the piece; My et al. (eq. 11 and 12) use those of the ground, with the same J^T J.
 """
 
 from __future__ import annotations
@@ -15,15 +11,18 @@ from dataclasses import dataclass, field
 
 from flexarm.foundation.validation import Array
 from flexarm.symbolic import algebra
-from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, cross, dot, nonzero, number, plus, ratio, times
-from flexarm.symbolic.beams import Beam, displacement
+from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, cross, dot, is_nonzero, number, plus, ratio, times
+from flexarm.symbolic.beams import Beam, node_displacement
 from flexarm.symbolic.frames import Frame, apply
 
 
 @dataclass
 class MassPiece:
-    """Mass, first moment c and inertia about the frame; by own coordinate the momenta A = int mu N and
-    k = int mu rho x N; the matrices of the own coordinates."""
+    """Inertia of a piece relative to its frame.
+
+    Mass, first moment c and inertia; by own coordinate (`columns`) A = int mu N and k = int mu rho x N; M, K and D of
+    the own coordinates.
+    """
 
     mass: Expr = 0
     c: Vector = ZERO
@@ -37,29 +36,29 @@ class MassPiece:
 
 
 @dataclass(frozen=True)
-class Damped:
-    """Damping of a link: parts in proportion to its stiffness and its mass, and the rest by its numbers."""
+class ClosedFormDamping:
+    """Damping of a link: factors of its stiffness and mass matrices, and a matrix from damping ratios."""
 
     stiffness: Expr = 0
     mass: Expr = 0
     ratios: Array | None = None
 
 
-def point(mass: Expr, offset: Vector, inertia: Rows) -> MassPiece:
-    """A rigid lump: mass, centre and inertia about the centre, in the axes of the frame that carries it."""
+def lump_piece(mass: Expr, offset: Vector, inertia: Rows) -> MassPiece:
+    """Return a rigid body with its centre at an offset and its inertia about the centre, in the axes of its frame."""
     x, y, z = offset
     steiner = [[y * y + z * z, -x * y, -x * z], [-x * y, x * x + z * z, -y * z], [-x * z, -y * z, x * x + y * y]]
     rows = [[one + mass * two for one, two in zip(*pair, strict=True)] for pair in zip(inertia, steiner, strict=True)]
     return MassPiece(mass, times(mass, offset), rows)
 
 
-def element(beam: Beam, j: int, damped: Damped) -> MassPiece:
-    """Element j = 0, 1, ... of a planar link: r_ij = (j l_e + x, S u), My et al. eq. (3)."""
+def element_piece(beam: Beam, j: int, damped: ClosedFormDamping) -> MassPiece:
+    """Return element j = 0, 1, ... of a planar link: r_ij = (j l_e + x, S u) of My et al., eq. (3)."""
     m, size = beam.m, beam.l / beam.elements
     start = j * size
     nodes = beam.mesh[2 * j : 2 * j + 4]
     kept = [k for k, node in enumerate(nodes) if node is not None]
-    u = [displacement(node) for node in nodes]
+    u = [node_displacement(node) for node in nodes]
     mass = algebra.mass(m, size)
     a = algebra.moment(m, size)
     b = [start * one + two for one, two in zip(a, algebra.first_moment(m, size), strict=True)]
@@ -92,15 +91,15 @@ def element(beam: Beam, j: int, damped: Damped) -> MassPiece:
 
 
 class Carrier:
-    """A frame's Jacobians, and what all pieces on it share."""
+    """Jacobians of a frame, and products that its pieces share."""
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self.velocity = {column: frame.here(parts) for column, parts in frame.velocity.items()}
+        self.velocity = {column: frame.resolve(parts) for column, parts in frame.velocity.items()}
         self._squares: dict[tuple[int, int], Expr] = {}
 
     def square(self, a: int, b: int) -> Expr:
-        """V_a . V_b, each pair of frames meeting in one rotation."""
+        """Return V_a . V_b, with one rotation for each pair of frames."""
         if (a, b) not in self._squares:
             one, other = self.frame.velocity.get(a, {}), self.frame.velocity.get(b, {})
             out = number(0)
@@ -112,12 +111,12 @@ class Carrier:
 
 
 class PieceInertia:
-    """Entries of a piece's mass matrix and of its weight."""
+    """Entries of the mass matrix and of the gravity term of a piece."""
 
     def __init__(self, carrier: Carrier, piece: MassPiece) -> None:
         self.carrier, self.piece = carrier, piece
-        self.columns = sorted({*carrier.frame.moved_by, *piece.columns})
-        own = {column: place for place, column in enumerate(piece.columns)}
+        self.columns = sorted({*carrier.frame.moving_coordinates, *piece.columns})
+        own = {column: index for index, column in enumerate(piece.columns)}
         self._own = own
         self._omega = carrier.frame.omega
         self._momentum: dict[int, Vector] = {}
@@ -125,11 +124,11 @@ class PieceInertia:
         for column in self.columns:
             A, k = (piece.A[own[column]], piece.k[own[column]]) if column in own else (ZERO, ZERO)
             omega = self._omega.get(column, ZERO)
-            self._momentum[column] = plus(cross(omega, piece.c), A) if nonzero(omega) else A
+            self._momentum[column] = plus(cross(omega, piece.c), A) if is_nonzero(omega) else A
             self._spin[column] = k
 
     def entry(self, a: int, b: int) -> Expr:
-        """m V_a.V_b + V_a.s_b + V_b.s_a + Omega_a.(I Omega_b + k_b) + Omega_b.k_a + own, s = Omega x c + A."""
+        """Return m V_a.V_b + V_a.s_b + V_b.s_a + Omega_a.(I Omega_b + k_b) + Omega_b.k_a + own, s = Omega x c + A."""
         piece, V = self.piece, self.carrier.velocity
         out = number(0)
         if piece.mass != 0 and a in V and b in V:
@@ -147,7 +146,7 @@ class PieceInertia:
         return out
 
     def weight(self, a: int, upward: Vector, ground: Frame) -> Expr:
-        """d/dq_a of the potential of gravity; `upward` is minus gravity in the ground's axes."""
+        """Return d/dq_a of the potential of gravity; `upward` is minus gravity in the axes of the ground."""
         frame = self.carrier.frame
         lifted = {each: times(self.piece.mass, v) for each, v in frame.velocity.get(a, {}).items()}
         lifted[frame] = plus(lifted.get(frame, ZERO), self._momentum[a])

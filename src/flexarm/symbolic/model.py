@@ -1,7 +1,4 @@
-"""Links that are one piece, or two where a joint grips them, by the model of how they deform.
-
-A robot in symbols: frames that move, and the pieces of mass that they carry.
-"""
+"""Robot in symbols: frames, the pieces of mass on them, drives, friction and gravity."""
 
 from __future__ import annotations
 
@@ -17,38 +14,38 @@ from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute
 from flexarm.robot.joints import Prismatic
 from flexarm.symbolic import checks, mass_elements
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Scales, Vector, coordinate_powers, number, tanh
-from flexarm.symbolic.beams import Beam, ClosedFormShapes, Place
+from flexarm.symbolic.beams import Beam, ClosedFormShapes, SectionPose
 from flexarm.symbolic.coordinates import ClosedFormCoordinates
-from flexarm.symbolic.frames import Frame, Step, Z, mount, turn, yaw
+from flexarm.symbolic.frames import Frame, Step, Z, constant_rotation, rotation_about, yaw
 from flexarm.symbolic.link_segment import ClosedFormPart
-from flexarm.symbolic.mass_elements import Damped, MassPiece
+from flexarm.symbolic.mass_elements import ClosedFormDamping, MassPiece
 from flexarm.symbolic.stiffened_mass import ClosedFormExactPart, ShortenedPart
 from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols
 
-KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": ClosedFormExactPart}
+PART_KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": ClosedFormExactPart}
 
 
-def whole(beam: Beam, damped: Damped) -> list[MassPiece]:
-    """A link in one piece, or the two parts on either side of the joint that grips it."""
-    kind: type[ClosedFormPart] = KINDS[beam.stiffening]
-    if not beam.gripped:
+def link_pieces(beam: Beam, damped: ClosedFormDamping) -> list[MassPiece]:
+    """Return the piece of a link, or the two parts on either side of the joint that it slides through."""
+    kind: type[ClosedFormPart] = PART_KINDS[beam.stiffening]
+    if not beam.slides_through_joint:
         return [kind(beam, beam.front, 1, None, damped).piece()]
     assert beam.d is not None
     column, d = beam.d
     out = [kind(beam, beam.front, d / beam.l, (column, 1), damped).piece()]
     if beam.rear is not None:
-        kind = KINDS[beam.rear.integrals.stiffening]
+        kind = PART_KINDS[beam.rear.integrals.stiffening]
         out.append(kind(beam, beam.rear, (beam.l - d) / beam.l, (column, -1), damped).piece())
     return out
 
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-STIFFNESS = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}
+STIFFNESS_PROPERTIES = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}
 
 
 @dataclass
 class ClosedFormBody:
-    """A link: its frame, its beam, and what moves with which frame."""
+    """Link with its frame, its beam, and the pieces on each frame."""
 
     link: Link
     frame: Frame
@@ -58,17 +55,17 @@ class ClosedFormBody:
 
 
 class Model:
-    """Frames and pieces of a robot, and its drives."""
+    """Frames and pieces of a robot, drives, friction and gravity in symbols."""
 
     def __init__(self, robot: Robot, symbols: ClosedFormSymbols, k: Mapping[str, int], kept: bool) -> None:
         self.robot, self.symbols, self.k = robot, symbols, k
-        self.planar = checks.planar(robot)
+        self.planar = checks.is_planar(robot)
         self.ground = Frame()
         self.coordinates = ClosedFormCoordinates(symbols)
         integrals, rears = all_integrals(self.robot)
         for i, link in enumerate(self.robot.links):
             self.coordinates.add(i + 1, link, integrals[i], rears[i], k, kept)
-        self.short = Abbreviations(self.coordinates.places)
+        self.short = Abbreviations(self.coordinates.indices)
         self._beams = [self._beam(i, integrals[i], rears[i]) for i in range(len(self.robot.links))]
         self.bodies: dict[int, ClosedFormBody] = {}
         for i in self.robot.order:
@@ -79,9 +76,9 @@ class Model:
     def size(self) -> int:
         return len(self.coordinates.all)
 
-    def _q(self, place: int | None) -> Expr:
-        assert place is not None
-        return self.coordinates.all[place].q
+    def _q(self, index: int | None) -> Expr:
+        assert index is not None
+        return self.coordinates.all[index].q
 
     # --- links ---
 
@@ -94,7 +91,7 @@ class Model:
         rotary = self._rotary(n, link, of)
         polar, polar_value = rotary.get(0, (number(0), 0.0))
         scales = Scales((length, m * length, polar * length), (link.length, link.beam_mass, polar_value * link.length))
-        mesh = [None if place is None else (place, self._q(place)) for place in own.mesh]
+        mesh = [None if index is None else (index, self._q(index)) for index in own.mesh]
         return Beam(
             integrals,
             scales,
@@ -116,7 +113,7 @@ class Model:
         return ClosedFormShapes(integrals, columns, [self._q(column) for column in columns], powers)
 
     def _rigidity(self, n: int, link: Link, integrals: LinkIntegrals, of: str) -> dict[str, tuple[Expr, float]]:
-        """EI, GJ, EA of the families that the link has, at its root."""
+        """Return EI, GJ and EA at the root of a link for its families of shape functions."""
         out = {}
         bending = "EI" if self.planar else "EIz"
         names = {"bend_y": bending, "bend_z": "EIy", "twist": "GJ", "stretch": "EA"}
@@ -125,7 +122,7 @@ class Model:
             assert link.section is not None
             assert link.material is not None
             modulus = link.material.shear_modulus if family == "twist" else link.material.E
-            value = modulus * getattr(link.section.at(0.0), STIFFNESS[family])
+            value = modulus * getattr(link.section.at(0.0), STIFFNESS_PROPERTIES[family])
             meaning, unit = meanings.get(family, ("bending stiffness", "N m2"))
             where = "" if link.section.uniform else " at its root"
             name = names[family]
@@ -134,7 +131,7 @@ class Model:
         return out
 
     def _rotary(self, n: int, link: Link, of: str) -> dict[int, tuple[Expr, float]]:
-        """Inertia of the sections per length, mean over the link: about x in space, about y and z when they count."""
+        """Return the rotary inertia per length at the root by axis: x in space, y and z with `rotary_inertia`."""
         if link.section is None:
             return {}
         ends = {0: link.polar_inertia_per_length, 1: link.inertia_y_per_length, 2: link.inertia_z_per_length}
@@ -151,24 +148,24 @@ class Model:
 
     def _body(self, i: int) -> ClosedFormBody:
         link, beam, parent = self.robot.links[i], self._beams[i], self.robot.parents[i]
-        (origin, angles), above = self._articulation(i, parent)
+        (origin, angles), above = self._joint_pose(i, parent)
         steps = [*_section_turns(angles)]
         if any(link.offset):
             above = above.child(origin, steps, self.short)
-            origin, steps = _numbers(link.offset), []
+            origin, steps = _vector(link.offset), []
         steps += self._joint_turns(i, link)
         frame = above.child(origin, steps, self.short)
-        if isinstance(link.joint, FixedPrismatic) and not beam.gripped:
+        if isinstance(link.joint, FixedPrismatic) and not beam.slides_through_joint:
             assert beam.d is not None
             frame = frame.child((beam.d[1] - beam.l, 0, 0), (), self.short)
         body = ClosedFormBody(link, frame, beam, parent)
         body.carried = [(frame, piece) for piece in self._pieces(i, link, beam)]
-        for tag, lump, at in _lumps(i + 1, link):
-            body.carried.append(self._lump(body, tag, lump, at))
+        for tag, lump, at in _point_masses(i + 1, link):
+            body.carried.append(self._point_mass_piece(body, tag, lump, at))
         return body
 
-    def _articulation(self, i: int, parent: int | None) -> tuple[Place, Frame]:
-        """Where the joint is on the frame above, and how its section leans there."""
+    def _joint_pose(self, i: int, parent: int | None) -> tuple[SectionPose, Frame]:
+        """Return the pose of the section that carries a joint, and the frame of that pose."""
         link, own = self.robot.links[i], self.coordinates.own[i]
         slides = isinstance(link.joint, SlidingPrismatic)
         if parent is None:
@@ -176,22 +173,22 @@ class Model:
         above, beam = self.bodies[parent].frame, self._beams[parent]
         if not slides:
             at = self.robot.links[parent].length if link.at is None else link.at
-            return beam.place(at), above
-        if checks.on_mesh(link):  # the end of element k is node k
-            return beam.node(self.k[link.name], self._q(own.joint)), above
-        return beam.moving_place(self._q(own.joint), label=str(i + 1)), above
+            return beam.section_pose(at), above
+        if checks.has_mesh_contact(link):  # the end of element k is node k
+            return beam.node_pose(self.k[link.name], self._q(own.joint)), above
+        return beam.moving_section_pose(self._q(own.joint), label=str(i + 1)), above
 
     def _joint_turns(self, i: int, link: Link) -> list[Step]:
-        """The mount, as an angle gamma where it turns about z, and the hinge."""
+        """Return the rotations of the mount (with an angle gamma if about z) and of the joint."""
         steps: list[Step] = []
         flat = yaw(link.joint.mount_matrix)
         if flat is None:
-            steps.append(mount(link.joint.mount_matrix))
+            steps.append(constant_rotation(link.joint.mount_matrix))
         elif flat or isinstance(link.joint, Prismatic):
             meaning = f"angle from its parent to link {i + 1} ({link.name})"
-            steps.append(turn(Z, self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
+            steps.append(rotation_about(Z, self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
         if isinstance(link.joint, Revolute):
-            steps.append(turn(link.joint.axis_vector, self._q(self.coordinates.own[i].joint)))
+            steps.append(rotation_about(link.joint.axis_vector, self._q(self.coordinates.own[i].joint)))
         return steps
 
     # --- masses ---
@@ -199,17 +196,17 @@ class Model:
     def _pieces(self, i: int, link: Link, beam: Beam) -> list[MassPiece]:
         damped = self._damped(i + 1, link, beam)
         if not beam.mesh:
-            return whole(beam, damped) if link.beam_mass else []
-        found = [mass_elements.element(beam, j, damped) for j in range(beam.elements)]
-        if damped.ratios is not None:  # of the link as it is held: not of a clamped node, if it is kept
-            held = 0 if link.flexible is not None and link.flexible.loose else 2
-            places = [node[0] for node in beam.mesh[held:] if node is not None]
-            found.append(_only_damping(places, damped.ratios))
+            return link_pieces(beam, damped) if link.beam_mass else []
+        found = [mass_elements.element_piece(beam, j, damped) for j in range(beam.elements)]
+        if damped.ratios is not None:  # of the clamped link, without the nodes at its root
+            first = 0 if link.flexible is not None and link.flexible.loose else 2
+            indices = [node[0] for node in beam.mesh[first:] if node is not None]
+            found.append(_only_damping(indices, damped.ratios))
         return found
 
-    def _damped(self, n: int, link: Link, beam: Beam) -> Damped:
+    def _damped(self, n: int, link: Link, beam: Beam) -> ClosedFormDamping:
         if link.flexible is None or link.material is None:
-            return Damped()
+            return ClosedFormDamping()
         given, of = link.flexible.damping, f"of link {n} ({link.name})"
         stiffness, mass, ratios = number(0), number(0), None
         if link.material.damping:
@@ -222,10 +219,10 @@ class Model:
                 mass += self.symbols.parameter(f"alpha_{n}", given.alpha, f"damping per mass {of}", "1/s")
             if given.ratio is not None:
                 ratios = beam.integrals.D_ratios
-        return Damped(stiffness, mass, ratios)
+        return ClosedFormDamping(stiffness, mass, ratios)
 
-    def _lump(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
-        origin, angles = body.beam.place(at)
+    def _point_mass_piece(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
+        origin, angles = body.beam.section_pose(at)
         inertia = np.array(lump.inertia_matrix)
         if self.planar:
             inertia[:2, :], inertia[:, :2] = 0.0, 0.0
@@ -241,12 +238,12 @@ class Model:
                     axes = "" if self.planar else "xyz"[p] + "xyz"[q]
                     meaning = f"inertia {axes or 'zz'} of {what} about its centre"
                     rows[p][q] = rows[q][p] = self.symbols.parameter(f"J{axes}_{tag}", value, meaning, "kg m2")
-        return frame, mass_elements.point(mass, _numbers(lump.offset), rows)
+        return frame, mass_elements.lump_piece(mass, _vector(lump.offset), rows)
 
-    # --- what acts on joints ---
+    # --- drives, friction and gravity ---
 
     def drives(self) -> tuple[dict[int, Expr], dict[tuple[int, int], Expr], dict[tuple[int, int], Expr]]:
-        """Reflected inertias by coordinate; entries of K; entries of D."""
+        """Return reflected inertias by coordinate, and the entries of K and D due to drives and joints."""
         M: dict[int, Expr] = {}
         K: dict[tuple[int, int], Expr] = {}
         D: dict[tuple[int, int], Expr] = {}
@@ -265,32 +262,32 @@ class Model:
             rotor = own.joint if own.motor is None else own.motor
             if drive.reflected_inertia:
                 unit = "kg m2" if turns else "kg"
-                inertia = f"inertia of the rotor {of} as the joint feels it"
+                inertia = f"inertia of the rotor {of}, reflected to the joint"
                 M[rotor] = self._parameter(f"J_r{i + 1}", drive.reflected_inertia, inertia, unit)
             if own.motor is not None:
                 unit = "N m/rad" if turns else "N/m"
                 stiffness = self._parameter(f"k_{i + 1}", drive.stiffness or 0.0, f"stiffness of the drive {of}", unit)
-                _between(K, own.joint, own.motor, stiffness)
+                _add_spring(K, own.joint, own.motor, stiffness)
                 if drive.damping:
                     damping = self._parameter(f"c_{i + 1}", drive.damping, f"damping of the drive {of}", f"{unit} s")
-                    _between(D, own.joint, own.motor, damping)
+                    _add_spring(D, own.joint, own.motor, damping)
         return M, K, D
 
     def gears(self) -> dict[int, Expr]:
-        """What a torque at the motor's shaft is multiplied by, by the coordinate on which it acts."""
+        """Return the gear ratios of torques at motor shafts, by coordinate on which they act."""
         out = {}
         for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
             drive = link.joint.drive if isinstance(link.joint, MovingJoint) else None
             if drive is not None and drive.torque_at == "motor":
-                place = own.joint if own.motor is None else own.motor
-                assert place is not None
+                index = own.joint if own.motor is None else own.motor
+                assert index is not None
                 unit = "-" if isinstance(link.joint, Revolute) else "rad/m"
                 meaning = f"gear ratio of joint {i + 1} ({link.name})"
-                out[place] = self._parameter(f"n_{i + 1}", drive.gear_ratio, meaning, unit)
+                out[index] = self._parameter(f"n_{i + 1}", drive.gear_ratio, meaning, unit)
         return out
 
     def dry_friction(self) -> dict[int, Expr]:
-        """Coulomb friction by coordinate, smoothed as in `mechanics`."""
+        """Return Coulomb friction by coordinate, smoothed as in the package `dynamics`."""
         out = {}
         for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
             joint = link.joint
@@ -309,7 +306,7 @@ class Model:
         return self.symbols.parameter(name, value, meaning, unit)
 
     def _gravity(self) -> Vector:
-        """In the ground's axes; across the plane of a planar robot it does no work."""
+        """Return gravity in the axes of the ground; its component normal to the plane of a planar robot is zero."""
         g = np.array(self.robot.base.matrix).T @ np.array(self.robot.gravity)
         out = [number(0)] * 3
         for row in range(2 if self.planar else 3):
@@ -322,30 +319,30 @@ class Model:
 
 
 def _section_turns(angles: Vector) -> list[Step]:
-    """Rz(v') Ry(-w') Rx(theta)."""
-    return [turn(AXES[row], angles[row]) for row in (2, 1, 0) if angles[row] != 0]
+    """Return the rotations Rz(v') Ry(-w') Rx(theta)."""
+    return [rotation_about(AXES[row], angles[row]) for row in (2, 1, 0) if angles[row] != 0]
 
 
-def _lumps(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
-    """What is fixed to a link: a tag for its symbols, the mass, its place."""
+def _point_masses(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
+    """Return the point masses of a link: tag of their symbols, mass, and position along the link."""
     found = [(f"h{n}", link.hub, 0.0), (f"p{n}", link.payload, link.length)]
     found += [(f"{n}_{index + 1}", lump, lump.at or 0.0) for index, lump in enumerate(link.masses)]
     return [(tag, lump, at) for tag, lump, at in found if lump is not None and not lump.empty]
 
 
-def _numbers(vector: tuple[float, float, float]) -> Vector:
+def _vector(vector: tuple[float, float, float]) -> Vector:
     x, y, z = (number(entry) for entry in vector)
     return x, y, z
 
 
-def _between(matrix: dict[tuple[int, int], Expr], one: int, other: int, value: Expr) -> None:
+def _add_spring(matrix: dict[tuple[int, int], Expr], one: int, other: int, value: Expr) -> None:
     for row in (one, other):
         for column in (one, other):
             matrix[row, column] = matrix.get((row, column), 0) + (value if row == column else -value)
 
 
-def _only_damping(places: list[int], D: Array) -> MassPiece:
-    n = len(places)
+def _only_damping(indices: list[int], D: Array) -> MassPiece:
+    n = len(indices)
     zero: Rows = [[0] * n for _ in range(n)]
     rows = [[number(float(entry)) for entry in row] for row in D]
-    return MassPiece(0, columns=places, A=[ZERO] * n, k=[ZERO] * n, M=zero, K=zero, D=rows)
+    return MassPiece(0, columns=indices, A=[ZERO] * n, k=[ZERO] * n, M=zero, K=zero, D=rows)

@@ -1,7 +1,7 @@
-"""The symbols of a closed form: coordinates, rates, torques and parameters, with the papers' names.
+"""Symbols of a closed form with the names of the papers, and abbreviations of common subexpressions.
 
-Short names for what occurs again and again: deflection and slope of an articulation (the papers' u_f and u_s), shape
-functions where a slide is. Entries of M stay small sums of products, and so do their derivatives.
+Deflection and slope at a joint (u_f and u_s in the papers) and shape functions at sliding joints are abbreviated, so
+that entries of M and their derivatives remain small sums of products.
 """
 
 from __future__ import annotations
@@ -16,8 +16,26 @@ from flexarm.foundation.messages import shown, suggestion
 from flexarm.symbolic import algebra
 from flexarm.symbolic.algebra import Expr, number, symbol, symbols_in
 
-# What generated functions call their arguments, results and intermediate values.
-RESERVED = {"q", "v", "p", "M", "C", "K", "D", "G", "E", "I", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
+# Names of arguments, results and intermediate values in generated functions
+RESERVED_SYMBOLS = {
+    "q",
+    "v",
+    "p",
+    "M",
+    "C",
+    "K",
+    "D",
+    "G",
+    "E",
+    "I",
+    "math",
+    "numpy",
+    "cos",
+    "sin",
+    "tanh",
+    "sqrt",
+    "pi",
+}
 _INTERMEDIATE = re.compile(
     r"x\d*|(angle|sum)_\d+|(d*([NWTSHQL]|xf|uf|wf|c[xyz]|I[xyz]{1,2}|k[xyz])|t|us|ws|phis|sigma|chi)_\w+"
 )
@@ -28,17 +46,17 @@ _C = (
     "NULL acos asin atan atan2 ceil cosh exp fabs floor fmod log pow sinh tan cbrt hypot fmin fmax"
 )
 _MATLAB = "case catch classdef end function global otherwise parfor persistent spmd switch zeros nargin Inf NaN i j"
-WORDS = {*_C.split(), *_MATLAB.split(), *softkwlist, *dir(builtins), "NAMES", "PARAMETERS", "np"}
-"""Words of C, Python and MATLAB that generated functions use, or that cannot be names there."""
+LANGUAGE_WORDS = {*_C.split(), *_MATLAB.split(), *softkwlist, *dir(builtins), "NAMES", "PARAMETERS", "np"}
+"""Words of C, Python and MATLAB that cannot be names in generated functions."""
 
 
-def word_of_a_language(name: str) -> bool:
-    return iskeyword(name) or name in WORDS or name in RESERVED
+def is_reserved_word(name: str) -> bool:
+    return iskeyword(name) or name in LANGUAGE_WORDS or name in RESERVED_SYMBOLS
 
 
 @dataclass(frozen=True)
-class Named:
-    """A symbol with what it means."""
+class SymbolInfo:
+    """Symbol with its LaTeX form, meaning and unit."""
 
     symbol: str
     latex: str
@@ -47,15 +65,15 @@ class Named:
 
 
 class ClosedFormSymbols:
-    """Makes every symbol of a closed form once, and refuses names that would mean two things.
+    """Symbols of a closed form, with checks that their names are valid and unique.
 
-    `parameters`: "symbolic", "numeric" (the robot's values stand in the equations), or the names of those to keep as
-    symbols. `rename` maps names to other ones.
+    `parameters` is "symbolic", "numeric" (parameters are replaced by their values), or the names of those to keep as
+    symbols; `rename` maps default names to new ones.
     """
 
     def __init__(self, parameters: str | Collection[str], rename: Mapping[str, str]) -> None:
-        names = isinstance(parameters, Collection) and all(isinstance(each, str) for each in parameters)
-        if not names or (isinstance(parameters, str) and parameters not in ("symbolic", "numeric")):
+        are_names = isinstance(parameters, Collection) and all(isinstance(each, str) for each in parameters)
+        if not are_names or (isinstance(parameters, str) and parameters not in ("symbolic", "numeric")):
             raise ValueError(
                 f"parameters = {shown(parameters)}: must be 'symbolic', 'numeric' or a list of the symbols to keep"
             )
@@ -67,35 +85,35 @@ class ClosedFormSymbols:
                 raise ValueError(f"rename '{name}' to {shown(new)}: must be a name")
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", new) or iskeyword(new):
                 raise ValueError(f"rename '{name}' to {shown(new)}: must be letters, digits and _ that code can use")
-            if new in RESERVED or _INTERMEDIATE.fullmatch(new):
+            if new in RESERVED_SYMBOLS or _INTERMEDIATE.fullmatch(new):
                 raise ValueError(f"rename '{name}' to '{new}': the generated functions use that name themselves")
-            if word_of_a_language(new):
+            if is_reserved_word(new):
                 raise ValueError(f"rename '{name}' to '{new}': is a word of C, Python or MATLAB; choose another name")
         self._rename = dict(rename)
         self._default_names: set[str] = set()
-        self._known: set[str] = set()
-        self.parameters: dict[str, Named] = {}
+        self._parameter_names: set[str] = set()
+        self.parameters: dict[str, SymbolInfo] = {}
         self.values: dict[str, float] = {}
 
     def variable(self, name: str) -> str:
-        """The name of a coordinate, a rate or a torque."""
+        """Return the name of a coordinate, a rate or a torque after renaming."""
         self._default_names.add(name)
         return self._rename.get(name, name)
 
     def parameter(self, name: str, value: float, meaning: str, unit: str, latex: str | None = None) -> Expr:
-        """A parameter of the robot: a symbol, or its value."""
-        self._known.add(name)
+        """Return a parameter of the robot as a symbol or as its value."""
+        self._parameter_names.add(name)
         if not (self._keep == "symbolic" or name in self._keep):
             return number(value)
         own = self.variable(name)
         if own in self.parameters and self.parameters[own].meaning != meaning:
             raise ValueError(_clash(own, [self.parameters[own].meaning, meaning]))
-        self.parameters[own] = Named(own, latex or latex_name(own), meaning, unit)
+        self.parameters[own] = SymbolInfo(own, latex or latex_name(own), meaning, unit)
         self.values[own] = float(value)
         return symbol(own)
 
-    def check(self, variables: list[Named]) -> None:
-        """Refuse clashes, names that cannot be written in code, and names that no symbol has."""
+    def check(self, variables: list[SymbolInfo]) -> None:
+        """Raise ValueError for symbols with the same name, and for names of symbols that do not exist."""
         meanings: dict[str, str] = {}
         for each in [*variables, *self.parameters.values()]:
             if each.symbol in meanings:
@@ -105,8 +123,10 @@ class ClosedFormSymbols:
             if name not in self._default_names:
                 raise ValueError(f"rename: there is no symbol '{name}'{suggestion(name, sorted(self._default_names))}")
         if not isinstance(self._keep, str):
-            for name in sorted(self._keep - self._known):
-                raise ValueError(f"parameters: there is no symbol '{name}'{suggestion(name, sorted(self._known))}")
+            for name in sorted(self._keep - self._parameter_names):
+                raise ValueError(
+                    f"parameters: there is no symbol '{name}'{suggestion(name, sorted(self._parameter_names))}"
+                )
 
 
 def _clash(name: str, meanings: list[str]) -> str:
@@ -114,7 +134,7 @@ def _clash(name: str, meanings: list[str]) -> str:
 
 
 def latex_name(name: str) -> str:
-    """`theta_1` as \\theta_{1}, `u_1_3` as u_{1(3)}, `EI_1` as EI_{1}."""
+    """Return the LaTeX form of a name: \\theta_{1} for `theta_1`, u_{1(3)} for `u_1_3`, EI_{1} for `EI_1`."""
     head, *rest = name.split("_")
     greek = {"alpha", "beta", "gamma", "eta", "theta", "kappa", "tau", "phi", "zeta", "sigma", "chi"}
     letter = "\\" + head if head in greek else head
@@ -125,26 +145,29 @@ def latex_name(name: str) -> str:
 
 
 def rate_latex(latex: str) -> str:
-    """The rate of a coordinate."""
+    """Return the LaTeX form of the rate of a coordinate."""
     letter, underscore, index = latex.partition("_")
     return f"\\dot{{{letter}}}{underscore}{index}"
 
 
-Slope = Callable[[Expr], Expr]
+DerivativeRule = Callable[[Expr], Expr]
 
 
 class Abbreviations:
-    """Names with their definitions, in an order in which they can be computed, and how they change with coordinates."""
+    """Abbreviations with their definitions and derivatives; each definition follows those that it depends on.
+
+    `q` maps the symbols of coordinates to their indices.
+    """
 
     def __init__(self, q: Mapping[Expr, int]) -> None:
         self.q = q
         self.definitions: dict[Expr, Expr] = {}
         self.latex: dict[str, str] = {}
         self._names: dict[Expr, Expr] = {}
-        self._slopes: dict[Expr, Slope] = {}
+        self._slopes: dict[Expr, DerivativeRule] = {}
 
     def name(self, label: str, expression: Expr) -> Expr:
-        """A name for an expression, the same one for the same expression; symbols and numbers need none."""
+        """Return the abbreviation of an expression; symbols and numbers are returned unchanged."""
         expression = algebra.backend.sympify(expression)
         if expression.is_Symbol or expression.is_Number:
             return expression
@@ -152,8 +175,8 @@ class Abbreviations:
             self._names[expression] = self.define(label, expression, lambda by: self.diff(expression, by))
         return self._names[expression]
 
-    def name_with_slopes(self, label: str, expression: Expr) -> Expr:
-        """A name, and names for its derivatives by coordinates as well: those of xf_1 are xf_{1,2} in LaTeX."""
+    def name_with_derivatives(self, label: str, expression: Expr) -> Expr:
+        """Return the abbreviation of an expression whose derivatives are abbreviated, too, as xf_{1,2} in LaTeX."""
         return self._derivative(label, expression, ())
 
     def _derivative(self, label: str, expression: Expr, by: tuple[int, ...]) -> Expr:
@@ -171,8 +194,8 @@ class Abbreviations:
             self._names[expression] = self.define(own, expression, slope, latex)
         return self._names[expression]
 
-    def define(self, label: str, expression: Expr, slope: Slope, latex: str | None = None) -> Expr:
-        """A new name, with a function that gives its derivative by a coordinate."""
+    def define(self, label: str, expression: Expr, slope: DerivativeRule, latex: str | None = None) -> Expr:
+        """Define a new abbreviation with a function that returns its derivative with respect to a coordinate."""
         taken = {str(each) for each in self.definitions}
         own = next(name for name in _numbered(label) if name not in taken)
         found = symbol(own)
@@ -181,40 +204,40 @@ class Abbreviations:
         return found
 
     def diff(self, expression: Expr, by: Expr) -> Expr:
-        """The derivative by a coordinate, through the names as well."""
+        """Return the derivative with respect to a coordinate, including that of abbreviations."""
         out = algebra.diff(expression, by)
-        for each in self._within([expression]):
+        for each in self._abbreviations_in([expression]):
             if (slope := self._slopes[each](by)) != 0:
                 out += algebra.diff(expression, each) * slope
         return out
 
     def coordinates(self, expressions: Iterable[Expr]) -> list[tuple[Expr, int]]:
-        """The coordinates on which some expressions depend, with their places, in order."""
+        """Return the coordinates on which expressions depend with their indices, in order."""
         return sorted(self._coordinates(expressions), key=lambda pair: pair[1])
 
     def _coordinates(self, expressions: Iterable[Expr]) -> set[tuple[Expr, int]]:
         expressions = list(expressions)
         found = {(each, self.q[each]) for part in expressions for each in symbols_in(part) if each in self.q}
-        inner = [self.definitions[each] for each in self._within(expressions)]
+        inner = [self.definitions[each] for each in self._abbreviations_in(expressions)]
         return found | self._coordinates(inner) if inner else found
 
-    def _within(self, expressions: Iterable[Expr]) -> list[Expr]:
+    def _abbreviations_in(self, expressions: Iterable[Expr]) -> list[Expr]:
         if not self.definitions:
             return []
         return [each for part in expressions for each in symbols_in(part) if each in self.definitions]
 
-    def spelt(self, expression: Expr) -> Expr:
-        """Without abbreviations."""
-        while inner := self._within([expression]):
+    def expanded(self, expression: Expr) -> Expr:
+        """Return an expression without abbreviations."""
+        while inner := self._abbreviations_in([expression]):
             expression = algebra.backend.sympify(expression).subs({each: self.definitions[each] for each in inner})
         return expression
 
     def used(self, expressions: Iterable[Expr]) -> list[tuple[Expr, Expr]]:
-        """The definitions that some expressions need, each after those it needs itself."""
+        """Return the definitions on which expressions depend, each after those that it depends on."""
         found: dict[Expr, Expr] = {}
 
         def visit(expression: Expr) -> None:
-            for each in sorted(set(self._within([expression])), key=str):
+            for each in sorted(set(self._abbreviations_in([expression])), key=str):
                 if each not in found:
                     visit(self.definitions[each])
                     found[each] = self.definitions[each]

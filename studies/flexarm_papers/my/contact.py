@@ -10,7 +10,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import Picture, grid, line
+from flexarm.plotting.style import Picture, draw_grid, draw_line
 from flexarm.robot.joints import Contact
 from flexarm_papers.figures import Curves, curves
 from flexarm_papers.my.robots import PAPER, SECTIONS, E, c_rpb
@@ -114,15 +114,15 @@ def _statics() -> Picture:
     figure = Picture(figsize=(10.5, 3.6))
     left, right = figure.subplots(1, 2)
     d = places(320)
-    line(left, 0, d, d, "continuous")
+    draw_line(left, 0, d, d, "continuous")
     for k, each in enumerate(ON_MESH, start=1):
-        line(left, k, d, [free_length(each, 5, x) for x in d], each)
+        draw_line(left, k, d, [free_length(each, 5, x) for x in d], each)
     left.set_xlabel("d_2 (m)")
     left.set_ylabel("free length (m)")
     for k, each in enumerate(ON_MESH):
         found = 100 * np.array([errors(each, n) for n in FINER])
         for which, (label, marker) in enumerate((("worst", "o"), ("mean", "s"))):
-            line(right, 2 * k + which, FINER, found[:, which], f"{each}, {label}")
+            draw_line(right, 2 * k + which, FINER, found[:, which], f"{each}, {label}")
             right.lines[-1].set_marker(marker)
     right.set_xscale("log")
     right.set_yscale("log")
@@ -131,7 +131,7 @@ def _statics() -> Picture:
     right.set_xlabel("elements")
     right.set_ylabel("compliance off (%)")
     for plot in (left, right):
-        grid(plot)
+        draw_grid(plot)
         plot.legend(fontsize=8, frameon=False)
     return figure
 

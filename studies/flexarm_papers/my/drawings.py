@@ -10,12 +10,12 @@ import numpy as np
 import flexarm as fa
 from flexarm.foundation.validation import Array
 from flexarm.plotting.animate import Snapshots
-from flexarm.plotting.arm_artist import GROUND, PAYLOAD, ArmView, Sketch
+from flexarm.plotting.arm_artist import GROUND_COLOUR, PAYLOAD_COLOUR, ArmView, Sketch
 from flexarm.plotting.arm_points import Arm
-from flexarm.plotting.style import JOINT, STYLES, TWIN, Picture
+from flexarm.plotting.style import COMPARISON_COLOUR, JOINT_COLOUR, LINE_STYLES, Picture
 from flexarm_papers.my.robots import ELEMENTS, NINE, posed
 
-FIRST, SECOND, HELD = (STYLES[k][0] for k in (1, 0, 3))  # links 1 and 2, what is held
+FIRST, SECOND, HELD = (LINE_STYLES[k][0] for k in (1, 0, 3))  # links 1 and 2, what is held
 CARRIAGE = "0.55"  # slides and guides
 
 
@@ -23,7 +23,7 @@ def nine_pictures() -> Picture:
     """The robots of the appendix."""
     poses = [(posed(*kinds, bend=0.0), posed(*kinds)) for kinds in NINE]
     arms = [[Arm(system, q[None]) for system, q in pair] for pair in poses]
-    view = ArmView.of(np.concatenate([arm.cloud for pair in arms for arm in pair]))
+    view = ArmView.fit(np.concatenate([arm.cloud for pair in arms for arm in pair]))
     across, up = (view.high - view.low)[:2]
     figure = Picture(figsize=(10.5, 9.6 * up / across + 1.2))
     for number, (kinds, (straight, bent)) in enumerate(zip(NINE, arms, strict=True), start=1):
@@ -52,12 +52,12 @@ def _draw_par(plot: Any) -> None:
     along = np.array([np.cos(angle), np.sin(angle)])
     tip = hinge + 0.8 * along
     _ground(plot, (0.0, 0.0), 0.95, 0.5)
-    plot.plot([-0.05, 0.85], [0, 0], color=GROUND, linewidth=1.0, linestyle=(0, (6, 3)))
+    plot.plot([-0.05, 0.85], [0, 0], color=GROUND_COLOUR, linewidth=1.0, linestyle=(0, (6, 3)))
     _box(plot, slide, 0.09, 0.05)
     plot.plot(*zip(slide, hinge, strict=True), color=FIRST, linewidth=5, solid_capstyle="round")
     _mesh(plot, hinge, tip, ELEMENTS["C_PaR"])
-    plot.plot(*tip, color=PAYLOAD, marker="o", markersize=9, zorder=6)
-    plot.plot(*hinge, color=JOINT, marker="o", markerfacecolor="white", markersize=8)
+    plot.plot(*tip, color=PAYLOAD_COLOUR, marker="o", markersize=9, zorder=6)
+    plot.plot(*hinge, color=JOINT_COLOUR, marker="o", markerfacecolor="white", markersize=8)
     _length(plot, (0.0, -0.12), (slide[0], -0.12), "$d_1$")
     _length(plot, slide - [0.13, 0], hinge - [0.13, 0], "$l_1$", side=-1)
     across = 0.11 * np.array([along[1], -along[0]])
@@ -87,8 +87,8 @@ def _draw_rpb(plot: Any) -> None:
         *zip(*nodes, strict=True), color=HELD, linestyle="", marker="|", markersize=15, markeredgewidth=2, zorder=5
     )
     _box(plot, guide, 0.05, 0.07, angle)
-    plot.plot(*tip, color=PAYLOAD, marker="o", markersize=9, zorder=6)
-    plot.plot(*root, color=JOINT, marker="o", markerfacecolor="white", markersize=8, zorder=6)
+    plot.plot(*tip, color=PAYLOAD_COLOUR, marker="o", markersize=9, zorder=6)
+    plot.plot(*root, color=JOINT_COLOUR, marker="o", markerfacecolor="white", markersize=8, zorder=6)
     _length(plot, guide + 0.17 * across, tip + 0.17 * across, "$d_2$", side=-1)
     _length(plot, rear + 0.17 * across, guide + 0.17 * across, "$l_2 - d_2$", side=-1)
     _length(plot, root - 0.13 * across, guide - 0.13 * across, "$l_1$")
@@ -163,9 +163,9 @@ def poses(run: fa.Run, rigid: fa.Run, times: Sequence[float], magnify: float, co
     """One panel for each time: both links, slide or guide, the way of the tip so far; the rigid robot in grey."""
     chosen = np.asarray(times, dtype=float)
     own, theirs = Snapshots(run, magnify), Snapshots(rigid)
-    arm, twin, (when, way) = own.arm(chosen), theirs.arm(chosen), own.way(chosen)
+    arm, twin, (when, way) = own.arm(chosen), theirs.arm(chosen), own.tip_path(chosen)
     cloud = np.concatenate([arm.cloud, twin.cloud, way])
-    view, margin = ArmView.of(cloud), np.array([0.06, 0.06, 0.0])
+    view, margin = ArmView.fit(cloud), np.array([0.06, 0.06, 0.0])
     view = ArmView(view.axes, cloud.min(axis=0) - margin, cloud.max(axis=0) + margin)
     across, up = (view.high - view.low)[:2]
     rows = -(-len(times) // columns)
@@ -174,10 +174,12 @@ def poses(run: fa.Run, rigid: fa.Run, times: Sequence[float], magnify: float, co
     for k, time in enumerate(chosen):
         plot = view.plot(figure, rows, columns, k + 1)
         for rail in arm.rails:
-            plot.plot(*view.data(rail), color=GROUND, linewidth=0.8, linestyle=(0, (6, 3)), zorder=1)
-        plot.plot(*view.data(way[when <= time]), color=PAYLOAD, linewidth=0.7, alpha=0.6, label="way of the tip")
+            plot.plot(*view.data(rail), color=GROUND_COLOUR, linewidth=0.8, linestyle=(0, (6, 3)), zorder=1)
+        plot.plot(*view.data(way[when <= time]), color=PAYLOAD_COLOUR, linewidth=0.7, alpha=0.6, label="way of the tip")
         for number, points in enumerate(twin.links.values()):
-            plot.plot(*view.data(points[k]), color=TWIN, linewidth=1.0, label="" if number else "rigid robot")
+            plot.plot(
+                *view.data(points[k]), color=COMPARISON_COLOUR, linewidth=1.0, label="" if number else "rigid robot"
+            )
         for (name, points), colour, thick in zip(arm.links.items(), (FIRST, SECOND), (4.5, 1.8), strict=True):
             label = f"link {name.removeprefix('link')}"
             plot.plot(*view.data(points[k]), color=colour, linewidth=thick, solid_capstyle="round", label=label)
@@ -185,9 +187,9 @@ def poses(run: fa.Run, rigid: fa.Run, times: Sequence[float], magnify: float, co
             middle, step = (start + end)[:2] / 2, (end - start)[:2]
             _box(plot, middle, float(np.linalg.norm(step)) / 3, 0.02, float(np.arctan2(step[1], step[0])))
         for hinge in arm.hinges[k]:
-            plot.plot(*hinge[:2], color=JOINT, marker="o", markerfacecolor="white", markersize=5, zorder=6)
+            plot.plot(*hinge[:2], color=JOINT_COLOUR, marker="o", markerfacecolor="white", markersize=5, zorder=6)
         for mass in arm.masses[k]:
-            plot.plot(*mass[:2], color=PAYLOAD, marker="o", markersize=6, zorder=6)
+            plot.plot(*mass[:2], color=PAYLOAD_COLOUR, marker="o", markersize=6, zorder=6)
         plot.set_title(f"t = {time:g} s", fontsize=10)
         plot.label_outer()
     handles, labels = figure.axes[0].get_legend_handles_labels()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.plotting.style import STYLES, Picture, grid
+from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page
@@ -266,7 +266,7 @@ def poses(cases: tuple[Case, ...], count: int) -> Picture:
     for column, case in enumerate(cases):
         for row, t in enumerate(np.linspace(0, case.duration, count)):
             plot = plots[row, column]
-            for (colour, dashes), (label, (stiffening, width)) in zip(STYLES, kinds.items()):
+            for (colour, dashes), (label, (stiffening, width)) in zip(LINE_STYLES, kinds.items()):
                 q = travel(case, stiffening=stiffening)["q"].sel(time=t, method="nearest").values
                 x, y, _ = system_of(floating("H", ELEMENTS, stiffening)).axis("beam", q).T
                 plot.plot(x, 1000 * y, color=colour, linestyle=dashes, linewidth=width, label=label)
@@ -276,7 +276,7 @@ def poses(cases: tuple[Case, ...], count: int) -> Picture:
             plot.set_title(f"{case.name}, t = {t:.2f} s", fontsize=9, loc="left", pad=2)
             plot.set_xlim(-0.85, 1.07)
             plot.set_ylim(-14, 22)
-            grid(plot)
+            draw_grid(plot)
         plots[-1, column].set_xlabel("x (m)")
     figure.supylabel("height (mm)", fontsize=10)
     handles, names = plots[0, 0].get_legend_handles_labels()

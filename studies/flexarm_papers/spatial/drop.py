@@ -9,7 +9,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.plotting.animate import Snapshots
-from flexarm.plotting.style import Picture, grid
+from flexarm.plotting.style import Picture, draw_grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import Curves, curves
 from flexarm_papers.page import Page
@@ -155,7 +155,7 @@ def poses(run: fa.Run) -> Picture:
     from matplotlib import colormaps
 
     moments, times = Snapshots(run), np.array(POSES)
-    drawn, (_, way) = moments.arm(times), moments.way(times)
+    drawn, (_, way) = moments.arm(times), moments.tip_path(times)
     points = np.concatenate([*drawn.links.values()], axis=1)  # (time, point, axis)
     low, high = (edge(np.concatenate([points.reshape(-1, 3), way]), axis=0) for edge in (np.min, np.max))
     figure = Picture(figsize=(8.4, 6.0))
@@ -169,7 +169,7 @@ def poses(run: fa.Run) -> Picture:
             plot.plot(joints[:, across], joints[:, 2], "o", markersize=4.5, mfc="white", mec=shade, zorder=3)
         plot.set_aspect("equal")
         plot.set_xlabel(f"{'xyz'[across]} (m)")
-        grid(plot)
+        draw_grid(plot)
     plots[0].set_ylabel("z (m)")
     plots[0].set_title("from the side", fontsize=10)
     plots[1].set_title("from the front", fontsize=10)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flexarm.plotting.style import STYLES
+from flexarm.plotting.style import LINE_STYLES
 from flexarm.studio.curves import CURSOR, Curves, Quantities
 
 if TYPE_CHECKING:
@@ -151,6 +151,6 @@ def _series(found: Curves) -> list[dict[str, Any]]:
 
 
 def _colour(k: int, pale: bool) -> str:
-    if k < len(STYLES):
-        return STYLES[k][0] + (PALE if pale else "")
+    if k < len(LINE_STYLES):
+        return LINE_STYLES[k][0] + (PALE if pale else "")
     return f"hsl({GOLDEN * k % 360:.0f} 70% {65 if pale else 40}%)"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.messages import shown
-from flexarm.plotting.films import pixels
+from flexarm.plotting.films import render_pixels
 from flexarm.results.energy_balance import words as audited
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
@@ -116,7 +116,7 @@ def image_of(figure: Any, size: tuple[float, float]) -> Any:
     """A figure of so many inches as an array (height, width, 3) of bytes."""
     figure.set_size_inches(*size)
     figure.set_dpi(DPI)
-    return pixels(figure)
+    return render_pixels(figure)
 
 
 RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
