@@ -99,7 +99,9 @@ def main() -> None:
         found.now = history.now()
     found.verdicts += verdicts.of_footprints(found.footprints)
     found.seconds = time.perf_counter() - start
-    print("\n" + page.summary(found) + "\n\nwhere flexarm loses\n" + "\n".join(f"  {line}" for line in found.losses))
+    print(
+        "\n" + page.summary(found) + "\n\nwhere flexarm is slower\n" + "\n".join(f"  {line}" for line in found.losses)
+    )
     print(f"{found.seconds:.0f} s")
     if options.write or not options.workloads:
         write(found)

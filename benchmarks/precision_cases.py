@@ -75,7 +75,7 @@ CASES = (
     ),
     Case(
         "W4",
-        "W4: five-link Canadarm2 let go in the field of gravity, 3 s",
+        "W4: five-link Canadarm2 released under gravity, 3 s",
         13.0,
         partial(_compiled, flexarm_models.canadarm2),
         {"method": "dop853", "rtol": 1e-8},

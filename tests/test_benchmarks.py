@@ -323,7 +323,7 @@ def test_python_control_is_found_beside_the_benchmarks() -> None:
 def test_the_page_of_control_tells_what_does_not_hold(tmp_path: Path) -> None:
     part = Part([below("small", 1e-3, 1e-2), below("smaller", 1e-3, 1e-4), Row("a number", "3")], [lambda plot: None])
     found = control_benchmarks.written(dict.fromkeys(control_benchmarks.PARTS, part))
-    assert "6 of 12 demands hold. Not held: smaller; smaller" in found
+    assert "6 of 12 requirements hold. Not held: smaller; smaller" in found
     assert "| smaller | 1.0e-03 | **no** |" in found
     assert "| a number | 3 |  |" in found
     control_benchmarks.draw(3 * part.panels, tmp_path / "figure.png")
