@@ -19,7 +19,7 @@ GROUPS = {
     "Joints": ["Revolute", "SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"],
     "Constraints": ["Loop", "OnLine", "OnPlane", "PointSupport"],
     "Materials": ["Material"],
-    "Sections": ["Rectangle", "Circle", "Tube", "Box", "IBeam", "Properties", "Tapered", "Stepped", "Piece"],
+    "Sections": ["Rectangle", "Circle", "Tube", "Box", "IBeam", "Properties", "Tapered", "Stepped", "SectionPiece"],
     "Flexibility": ["Flexible", "Modes", "Elements", "Splines", "Reduced", "Damping"],
     "Masses and poses": ["PointMass", "Pose"],
 }
@@ -90,7 +90,8 @@ sweep:
 | `sobol` | true: points of Sobol's sequence |
 
 A range is `{{from: 0.0, to: 0.5, count: 11}}`, optionally with `spacing: log`; a distribution is one of scipy.stats
-with its parameters, `{{distribution: norm, loc: 0.15, scale: 0.01}}`. Distributions are given for all fields or for none.
+with its parameters, `{{distribution: norm, loc: 0.15, scale: 0.01}}`. Distributions are given for all fields or for
+none.
 
 Names are fields of the robot (`links.fore.payload.mass`), initial coordinates and rates (`q0.upper.q`, `v0.upper.q`)
 and arguments of profiles (`torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.duration`,
