@@ -186,7 +186,7 @@ PROGRAM = """
 import os, signal, sys, threading, time, warnings
 import flexarm as fa
 from flexarm.codegen import compiler
-from flexarm.simulation import code
+from flexarm.integrators import compiled_step as code
 
 rod = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=1.0)], gravity=(0, -9.81, 0))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from flexarm.codegen.driver import Driver, DriverInputs, DriverStatus
 from flexarm.codegen.evaluator import Native
-from flexarm.codegen.loops import Many, Runner, tied
+from flexarm.codegen.loops import Runner, evaluate_rows, tied
 from flexarm.codegen.sampler import SampledDriver
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report, code_of
@@ -23,29 +23,16 @@ from flexarm.integrators.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.step_size import LocalSpectrum
 
-AT_ONCE = 250  # states a call
-
 
 class Starts:
     """The start of a plant, of many states."""
 
     def __init__(self, runner: Runner, numbers: Array) -> None:
-        function, still = runner.function, np.zeros(1)
-        self._inputs = [np.zeros((AT_ONCE, function.numel_in(k))) for k in range(3)]
-        self._outputs = [np.zeros((AT_ONCE, function.numel_out(k))) for k in range(function.n_out())]
-        self._evaluate = Many(runner, [*self._inputs, still, still, numbers], self._outputs)
+        self._runner, self._fixed = runner, (np.zeros(1), np.zeros(1), numbers)
 
     def __call__(self, *columns: Array) -> list[Array]:
         """For rows of q, v, u: accelerations, powers put in and lost, with constraints their multipliers, in rows."""
-        parts: list[list[Array]] = [[] for _ in self._outputs]
-        for start in range(0, len(columns[0]), AT_ONCE):
-            here = min(AT_ONCE, len(columns[0]) - start)
-            for slot, column in zip(self._inputs, columns, strict=True):
-                slot[:here] = column[start : start + here]
-            self._evaluate(here)
-            for part, slot in zip(parts, self._outputs, strict=True):
-                part.append(slot[:here].copy())
-        return [np.concatenate(part) for part in parts]
+        return evaluate_rows(self._runner, columns, *self._fixed)
 
 
 LEAST_CAPACITY = 16  # steps that one call may take,
@@ -106,7 +93,7 @@ class CompiledStepper:
         runners, layout = self._code.runners(native), self.plant.layout
         self.driver = Driver(
             layout.size,
-            runners[0].function.numel_out(1),
+            runners[0].output_sizes[1],
             self.plant.input_count,
             method.nodes,
             given.numbers,
@@ -124,9 +111,8 @@ class CompiledStepper:
         step, start, report, small_motions = runners
         self.driver.connect(step)
         self._start_runner, self._starts = start, None
-        sizes = start.function
-        self._started = [np.zeros(sizes.numel_out(k)) for k in range(sizes.n_out())]
-        self._start_inputs = [np.zeros(sizes.numel_in(k)) for k in range(sizes.n_in() - 1)]
+        self._started = [np.zeros(size) for size in start.output_sizes]
+        self._start_inputs = [np.zeros(size) for size in start.input_sizes[:-1]]
         self._start = tied(start.function, [*self._start_inputs, self._given.numbers], self._started)
         self._step = step
         if self._sampler is not None:

@@ -5,7 +5,7 @@ Third and fourth rates of profiles: a profile of the second one, whose own two r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,20 @@ from flexarm.foundation.validation import Array
 from flexarm.profiles.bandwidth import Outlook, calm, together
 from flexarm.profiles.coefficients import CoefficientSegment, Stretch, fit_segment
 from flexarm.profiles.profile import Profile
-from flexarm.profiles.segments import Formula, Opaque, Segment, Spline, Wave, looked
+from flexarm.profiles.segments import ChirpSegment, Formula, Opaque, Segment, Spline, Wave, looked
+
+DATA = (Wave, ChirpSegment, Spline)  # pieces whose values are given by their numbers
+
+
+def pieces_of(profile: Profile) -> Iterator[Segment]:
+    """Yield the pieces of a profile; of sums of copies, those that are copied."""
+    pieces = [*profile.pieces]
+    while pieces:
+        piece = pieces.pop()
+        if isinstance(piece, Copies):
+            pieces += [each.piece for each in piece.copies]
+        else:
+            yield piece
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR, Truncation
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import (
+    WIDE_TURN,
     ValidityWarning,
     bend_shares,
     bends_far,
@@ -28,7 +29,7 @@ from flexarm.results.energy_balance import switches
 from flexarm.results.run import Run
 from flexarm.results.stiffening_check import LinkError, estimated_errors, warnings_of
 from flexarm.results.vibration import A_PERIOD, ALIASED
-from flexarm.robot import Riding, Robot
+from flexarm.robot import FixedPrismatic, Riding, Robot
 
 Plain = Mapping[str, Any]  # statistics and options
 
@@ -48,13 +49,14 @@ def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = 
 def doubts(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
     """What to say of a run, as far as it came."""
     robot, statistics, options = system.robot, run.statistics, run.options
+    errors = estimated_errors(run, system) if errors is None else errors
     found = (
         _unsolved(statistics, options),
         _inaccurate(run, robot, statistics, options),
         _leak(run, statistics, options),
         smoothed_steps(system),
-        _large_deflections(run, system),
-        warnings_of(estimated_errors(run, system) if errors is None else errors, system),
+        _large_deflections(run, system, errors),
+        warnings_of(errors, system),
         _large_twists(run, system),
         _coarse_nodes(run, system),
         _aliases(statistics, options),
@@ -166,14 +168,19 @@ def _states(run: Run) -> tuple[Array, Array]:
     return nodes.times, nodes.rows[:, : run.array("q").shape[1]]
 
 
-def _large_deflections(run: Run, system: System) -> list[str]:
+def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> list[str]:
     """By the axis at steps, and by the tip at samples."""
     found: list[str] = []
+    bends = {each.link: each.bend for each in errors}  # of the axis, at all steps
     (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")
     for place, link in enumerate(system.robot.links):
-        if not np.isfinite(reach(link)):
+        if not np.isfinite(limit := reach(link)):
             continue
-        rows, tip = furthest(system, link, q), np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
+        tip = np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
+        slides = isinstance(link.joint, FixedPrismatic)  # each part has a length of its own
+        if not slides and bends.get(link.name, np.inf) < limit and tip.max() < limit:
+            continue
+        rows = furthest(system, link, q)
         axis = bend_shares(system, link, q[rows])
         worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
         share, when = max(worst)
@@ -190,6 +197,8 @@ def _coarse_nodes(run: Run, system: System) -> list[str]:
     """Exact links that are curled up further than their nodes can follow."""
     found: list[str] = []
     time, q = _states(run)
+    if not (np.abs(q) @ system._unit_turns > WIDE_TURN).any():
+        return found
     for name, turns in node_turns(system, q).items():
         worst = int(turns.argmax())
         found += turns_far(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")

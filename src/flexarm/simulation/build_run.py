@@ -27,7 +27,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
     system, fastest = loop.system, None
     if isinstance(nodes, StepHistory):
         fastest = vibration(nodes, system.coordinates, system.sizes, options["rtol"])
-    times, rows = recorder.times, _rows(loop)
+    times, rows = recorder.times, recorder.rows
     inputs = Inputs(loop.schedule, loop.stepper, np.array(recorder.jumps), recorder.commands, float(times[-1]))
     sample = options["sample"] or float(recorder.wanted[1])
     if options["sample"] is None and isinstance(nodes, StepHistory):
@@ -80,12 +80,6 @@ def _energies(loop: Integration, nodes: StepHistory) -> dict[str, Array]:
         "dissipated": lost,
         "balance": total - total[0] - work + lost,
     }
-
-
-def _rows(loop: Integration) -> Array:
-    """(q, v, a, work, lost) of the samples."""
-    at, states = loop.layout, loop.recorder.states
-    return np.concatenate([states[:, at.motion], states[:, [at.work, at.lost]]], axis=1)
 
 
 def _told(fastest: Vibration | None, loop: Integration) -> dict[str, float]:

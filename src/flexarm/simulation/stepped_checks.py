@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import WIDE_TURN, ValidityWarning, doubts_of_posture, largest, node_turns
+from flexarm.dynamics.validity import WIDE_TURN, ValidityWarning, doubts_of_posture, largest
 from flexarm.foundation.interrupts import Ending, Status
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import ABSURD, Tolerance
@@ -185,7 +185,7 @@ class StepWatch:
         """Below which no link bends, twists or curls further than its model knows; beyond, it may. Once that was said,
         only those of exact links, which may coil up."""
         system = self.system
-        turns = sum(node_turns(system, np.eye(system.nq)).values(), np.zeros(system.nq))
+        turns = system._unit_turns
         models = {link.name: link.stiffening for link in system.robot.links}
         shares = [largest(models[each.link], each.family) for each in system.coordinates]
         count = max(1, int(system.elastic.sum()))

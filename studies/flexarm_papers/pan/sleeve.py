@@ -106,7 +106,7 @@ def a_sleeve_that_turns(page: Page) -> None:
         {largest["sleeve"]:.1f} mm at most; {largest["clamped at the mouth"]:.1f} mm if the mouth clamps, and
         {largest["sleeve, no axial force"]:.1f} mm without the axial force that turning and drawing in cause. Elements
         with a multiplier of their own, integrated by SciPy, agree with such a run to 3e-6 m
-        (`tests/motion/test_sleeves.py`).
+        (`tests/simulation/test_sleeves.py`).
         """
     )
 
