@@ -310,7 +310,7 @@ def test_an_arm_under_pd_is_said_to_settle_only_if_it_does() -> None:
 
 def test_loops_end_in_the_same_place_whoever_closes_them() -> None:
     ways = costs.loops(fa.System(fa.library.de_luca_siciliano_arm(damping=0.03)))
-    digital, by_hand = (next(way for name, way in ways.items() if word in name) for word in ("own", "by hand"))
+    digital, by_hand = (next(way for name, way in ways.items() if word in name) for word in ("user-defined", "by hand"))
     assert digital() == pytest.approx(by_hand(), abs=1e-6)
 
 
