@@ -1,4 +1,4 @@
-"""flexarm against its peers: `python benchmarks/compare.py` (or `make bench`, with the extra `bench`).
+"""Compare flexarm with other tools: `python benchmarks/compare.py` (or `make bench`, with the extra `bench`).
 
 Writes docs/benchmarks.md with tables and plots and prints which goals hold. `compare.py W1 W2` runs only some workloads
 (W5 is growth; `forms` are closed forms) and prints, without touching the page, unless --write says so.

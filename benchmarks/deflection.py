@@ -1,8 +1,8 @@
-"""What links cost and how true they are, the further they bend: `python benchmarks/deflection.py` (or `make bench`).
+"""Measure cost and accuracy of link models over deflection: `python benchmarks/deflection.py` (or `make bench`).
 
 The models of a link are "none", "shortening" and "exact". Statics are judged by the elastica and by Kirchhoff's rod in
-space (tests/oracles, which know nothing of flexarm), motions by a fine exact run. Costs are instructions, which no
-machine disturbs. `--plot` writes docs/images/deflection.png and docs/deflection.md.
+space (tests/oracles, which do not use flexarm), motions by a fine exact run. Costs are instructions, which do not
+depend on the machine. `--plot` writes docs/images/deflection.png and docs/deflection.md.
 """
 
 from __future__ import annotations

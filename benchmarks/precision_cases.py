@@ -1,4 +1,4 @@
-"""What benchmarks/precision.py integrates: equations of motion that are given, so that only time makes errors."""
+"""Cases of benchmarks/precision.py: fixed equations of motion, so that only time integration causes errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compared: each workload with its candidates, a converged reference, an error measure and targets."""
+"""Workloads: each with its candidates, a converged reference, an error measure and targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inversion: the tip of a steel strip on a path of 90 degrees, played back on the same model and on a finer one."""
+"""Inversion: the tip of a steel strip on a path of 90 degrees, simulated with the same model and a finer one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input shapers: published widths and durations, and what is left on the two-link arm."""
+"""Input shapers: published widths and durations, and residual vibration of the two-link arm."""
 
 from __future__ import annotations
 

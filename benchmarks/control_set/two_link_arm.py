@@ -1,4 +1,4 @@
-"""De Luca and Siciliano's arm of two flexible links under PD of its joints: their clamped frequencies, and settling."""
+"""PD of the joints of De Luca and Siciliano's arm with two flexible links: clamped frequencies and settling."""
 
 from __future__ import annotations
 
