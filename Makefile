@@ -1,4 +1,4 @@
-# The two commands a newcomer needs are `make demo` and `make test`; both set up .venv by themselves.
+# `make demo` and `make test` set up .venv automatically.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ test: lint
 test-all: lint
 	$(BIN)/python -m pytest -n auto
 
-# in CI, also the programs of the system that some tests use
+# In CI, also install the system programs that some tests use.
 ifeq ($(CI),true)
 test test-all: $(VENV)/.tools
 endif
@@ -48,7 +48,7 @@ bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/control_benchmarks.py
 	$(BIN)/python benchmarks/studio.py
 
-# five minutes on two cores
+# takes five minutes on two cores
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers
 
@@ -65,11 +65,11 @@ $(VENV)/.bench: pyproject.toml | $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	@touch $(VENV)/.bench
 
-# what users need; those who work on it need $(READY)
+# $(INSTALLED) is for users, $(READY) for developers
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flexarm needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	@echo "installing flexarm and what it needs into $(VENV), which takes a minute"
+	@echo "installing flexarm and its dependencies into $(VENV), which takes a minute"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $(INSTALLED)
 

@@ -1,4 +1,4 @@
-"""A robot with other numbers against the same robot again, `python benchmarks/changed.py`.
+"""Time of simulating a robot with other parameters against the same robot again: `python benchmarks/changed.py`.
 
 W1, the planar two-link arm for 10 s, in one process: the same robot, robots with another payload, and robots with
 another payload, modulus and length, in turn. The first call has compiled the structure. Whole calls are timed, from the

@@ -1,4 +1,4 @@
-"""flexarm against its peers: `python benchmarks/compare.py` (or `make bench`, with the extra `bench`).
+"""Compare flexarm with other tools: `python benchmarks/compare.py` (or `make bench`, with the extra `bench`).
 
 Writes docs/benchmarks.md with tables and plots and prints which goals hold. `compare.py W1 W2` runs only some workloads
 (W5 is growth; `forms` are closed forms) and prints, without touching the page, unless --write says so.
@@ -99,7 +99,9 @@ def main() -> None:
         found.now = history.now()
     found.verdicts += verdicts.of_footprints(found.footprints)
     found.seconds = time.perf_counter() - start
-    print("\n" + page.summary(found) + "\n\nwhere flexarm loses\n" + "\n".join(f"  {line}" for line in found.losses))
+    print(
+        "\n" + page.summary(found) + "\n\nwhere flexarm is slower\n" + "\n".join(f"  {line}" for line in found.losses)
+    )
     print(f"{found.seconds:.0f} s")
     if options.write or not options.workloads:
         write(found)

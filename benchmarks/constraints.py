@@ -1,6 +1,6 @@
-"""What a closed loop costs: `python benchmarks/constraints.py`.
+"""Measure the cost of a closed loop: `python benchmarks/constraints.py`.
 
-A four-bar against the same links without the loop: CasADi instructions of one step of generalised-alpha with two
+A four-bar against the same links without the loop: CasADi instructions of one step of generalized-alpha with two
 iterations, and the measured time of a compiled step. Then how well the loop stays closed.
 """
 

@@ -1,8 +1,8 @@
-"""What links cost and how true they are, the further they bend: `python benchmarks/deflection.py` (or `make bench`).
+"""Measure cost and accuracy of link models over deflection: `python benchmarks/deflection.py` (or `make bench`).
 
 The models of a link are "none", "shortening" and "exact". Statics are judged by the elastica and by Kirchhoff's rod in
-space (tests/oracles, which know nothing of flexarm), motions by a fine exact run. Costs are instructions, which no
-machine disturbs. `--plot` writes docs/images/deflection.png and docs/deflection.md.
+space (tests/oracles, which do not use flexarm), motions by a fine exact run. Costs are instructions, which do not
+depend on the machine. `--plot` writes docs/images/deflection.png and docs/deflection.md.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class Findings:
             "a force bends a bar in a plane": self.in_plane,
             "a skew force bends and twists a bar": self.in_space,
             "a beam is spun up": self.spin_up,
-            "a bent bar is let go": self.whip,
+            "a bent bar is released": self.whip,
         }
 
 
@@ -266,35 +266,35 @@ def written(findings: Findings) -> str:
             costs.append([kind, count, *cells])
     heads = [f'"{model}"' for model in MODELS]
     return PAGE.format(
-        reach=table(["what happens", "error of the tip", *heads], rows), cost=table(["arm", "shapes", *heads], costs)
+        reach=table(["case", "error of the tip", *heads], rows), cost=table(["arm", "shapes", *heads], costs)
     )
 
 
 PAGE = """\
 # How far links bend
 
-What the models of a link are worth the further it bends, and what they cost. `python benchmarks/deflection.py --plot`
-(part of `make bench`) measures it, draws the figure and writes this page.
+This page shows the accuracy and the cost of the link models over deflection. `python benchmarks/deflection.py --plot`
+(part of `make bench`) measures them, draws the figure and writes this page.
 
 ![Shapes of a bar, errors against deflection, and instructions](images/deflection.png)
 
-"none" is linear in the shapes, "shortening" complete to second order, "exact" has no limit but that of its shapes
-([theory](theory.md)). Statics are judged by the elastica and by Kirchhoff's rod, solved by themselves as differential
-equations; motions by an exact run with more shapes. Deflection is how far the tip is from where it would be on
-a straight link, error how far it is from where it should be, both as shares of the length.
+"none" is linear in the shapes, "shortening" is complete to second order, "exact" is limited only by its shapes
+([theory](theory.md)). The references are the elastica and Kirchhoff's rod for statics, solved independently as
+differential equations, and an exact run with more shapes for motions. Deflection is the distance of the tip from its
+position on a straight link, error its distance from the reference, both as shares of the length.
 
-## How far each model may bend
+## Largest deflection of each model
 
 {reach}
-Links have 4 shapes in the plane and 3 of each family in space, the beam that is spun up 6, the bar that is let go 3.
-What is left of the error of "exact" is that of so few shapes: it falls with every shape more (see `fa.convergence`),
-while that of the others does not. The spun-up beam is the test of dynamic stiffening, without which "none" runs away
-above 2.9 rad/s; its error is that of a motion, which grows with time.
+Links have 4 shapes in the plane and 3 of each family in space, the beam that is spun up 6, the released bar 3. The
+remaining error of "exact" is due to the small number of shapes: it decreases with every further shape (see
+`fa.convergence`), that of the others does not. The spun-up beam is the test of dynamic stiffening, without which "none"
+diverges above 2.9 rad/s; its error is that of a motion, which grows with time.
 
-## What they cost
+## Cost of the models
 
-Instructions of the inverse dynamics / of a step of the implicit method of order 5, of an arm of two links with so many
-shapes of each family (spatial links bend in two planes and twist).
+The table has the instructions of the inverse dynamics / of a step of the implicit method of order 5, of an arm of two
+links with the given number of shapes of each family (spatial links bend in two planes and twist).
 
 {cost}"""
 

@@ -1,4 +1,4 @@
-"""The figure of deflection.py."""
+"""Draw the figure of deflection.py."""
 
 from __future__ import annotations
 

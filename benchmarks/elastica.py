@@ -1,4 +1,4 @@
-"""The reference of W2: a beam that bends but does not stretch, spun up in its plane, with exact geometry.
+"""Reference of W2: an inextensible beam with exact geometry, spun up in its plane.
 
 Independent of every tool compared. The slope angle is theta(s) = sum a_i phi_i(s) with phi_i' Legendre polynomials;
 positions are integrals of cos theta and sin theta on Gauss nodes, the bending moment is EI theta', and the equations

@@ -1,4 +1,4 @@
-"""Many two-link arms at once, beside MuJoCo's rollout and Exudyn's ParameterVariation: `python benchmarks/ensemble.py`.
+"""Compare sweeps of two-link arms with MuJoCo and Exudyn: `python benchmarks/ensemble.py`.
 
 W1 for 10 s with other payloads and moduli: the cheapest accurate setting of each tool, then all of them timed in turn,
 so that other work on the machine meets all of them; what Dask adds; the memory of many members. Writes

@@ -1,4 +1,4 @@
-"""What the equations of motion cost: `python benchmarks/equations.py` (or `make bench`).
+"""Measure the cost of the equations of motion: `python benchmarks/equations.py` (or `make bench`).
 
 Instruction counts are deterministic and asserted in tests/dynamics/test_equations.py. Times depend on the machine:
 read them as ratios within one run.

@@ -1,6 +1,6 @@
-"""What a newcomer waits for: imports and first calls, each in a new process.
+"""Measure imports and first calls, each in a new process.
 
-`python benchmarks/first_call.py` prints a table; `--against PATH` sets another checkout of flexarm beside this one:
+`python benchmarks/first_call.py` prints a table; `--against PATH` compares with another checkout of flexarm:
 both are measured in turn, and the ratios are of medians.
 """
 

@@ -1,4 +1,4 @@
-"""What a tool costs a newcomer: first call and memory in a process of its own.
+"""Time of the first call and memory of a tool, in a process of its own.
 
 `python benchmarks/footprint.py W1 17` runs candidate 17 of W1 and prints JSON. compare.py calls it with an empty cache
 (cold), then again with the cache that this left (warm).

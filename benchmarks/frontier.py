@@ -1,4 +1,4 @@
-"""The cheapest way to the motion of W3, the undamped spatial arm under step torques: `python benchmarks/frontier.py`.
+"""Compare shapes and methods for W3, the undamped spatial arm under step torques: `python benchmarks/frontier.py`.
 
 Here shapes make errors as well as steps. Errors are told from two fine discretisations of the same arm, which are not
 the same themselves: their distance is what "right" means. `--plot` writes docs/images/precision_w3_frontier.png.

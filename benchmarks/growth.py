@@ -1,4 +1,4 @@
-"""W5: how cost grows with the robot, `python benchmarks/growth.py` (or as part of compare.py).
+"""W5: growth of cost with the size of the robot, `python benchmarks/growth.py` (or as part of compare.py).
 
 Each size is measured in a process of its own with an empty cache: set-up and compile time, cost of a step and of a
 simulated second, memory.

@@ -1,4 +1,4 @@
-"""What was made faster: costs before, measured once with this script's functions, and now."""
+"""Costs of an early version, measured once with the functions of this script, and of the present one."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ BEFORE = {
     "instructions of a step, RRR arm": 28595,
     "instructions of a step, 20 planar links": 49837,
     "instructions of a step, 5 spatial links": 66584,
-    "steps computed for each one kept, W1 at rtol 1e-4": 1.80,
-    "whole call of W1 at rtol 1e-3, its System made anew (ms)": 121,
-    "whole call of W2 with 4 modes at rtol 1e-3, its System made anew (ms)": 69.8,
+    "computed steps per accepted step, W1 at rtol 1e-4": 1.80,
+    "whole call of W1 at rtol 1e-3, with a new System (ms)": 121,
+    "whole call of W2 with 4 modes at rtol 1e-3, with a new System (ms)": 69.8,
     "set-up of 50 planar links with an empty cache (s)": 19.0,
 }
 
-REMARK = """Common subexpressions are shared between the two error measures, and one solve a link does where two did;
-chunks of steps stop where a step is not accurate enough; a robot that was simulated before is loaded from the cache,
-not traced; long generated functions are compiled in pieces; shapes are computed when they are needed. About a sixth of
-a step was given back to keep the mass matrix of bent links definite ([theory](theory.md)). Compiler flags (-O2,
--march=native) made no difference that could be told from noise. Since then numbers are inputs of a step, which costs
-some loads; that modes are normalised, nodes have ones, and inertias are symmetric pays for them. Left: the residual is
-differentiated, not written by hand (a trial saved 4 %); the iteration matrix is factorised anew in each step."""
+REMARK = """"Before" is an early version, measured once. Since then common subexpressions are shared between the two
+error measures, and one solve per link replaces two. Steps stop where one is not accurate enough. A robot that was
+simulated before is loaded from the cache, not traced. Long generated functions are compiled in pieces. Shapes are
+computed when they are needed. About a sixth of a step was added to keep the mass matrix of bent links definite
+([theory](theory.md)). Compiler flags (-O2, -march=native) had no effect beyond noise. Parameters are now inputs of a
+step, which costs some loads; normalized modes, ones at nodes and symmetric inertias compensate for them. Remaining
+options: the residual is differentiated, not written by hand (a trial saved 4 %); the iteration matrix is factorized
+again in each step."""
 
 
 def now() -> dict[str, float]:
@@ -45,11 +46,11 @@ def now() -> dict[str, float]:
     }
     arm, beam = fa.library.two_link_arm(damping=1e-3), fa.library.rotating_beam(4)
     told = fa.simulate(arm, 10.0, torque=TORQUE, rtol=1e-4, native=True).statistics
-    found["steps computed for each one kept, W1 at rtol 1e-4"] = told["computed"] / told["steps"]
-    found["whole call of W1 at rtol 1e-3, its System made anew (ms)"] = 1e3 * _median(
+    found["computed steps per accepted step, W1 at rtol 1e-4"] = told["computed"] / told["steps"]
+    found["whole call of W1 at rtol 1e-3, with a new System (ms)"] = 1e3 * _median(
         lambda: fa.simulate(fa.System(arm), 10.0, torque=TORQUE, rtol=1e-3)
     )
-    found["whole call of W2 with 4 modes at rtol 1e-3, its System made anew (ms)"] = 1e3 * _median(
+    found["whole call of W2 with 4 modes at rtol 1e-3, with a new System (ms)"] = 1e3 * _median(
         lambda: fa.simulate(fa.System(beam), 20.0, motion={"beam": fa.spin_up(6.0, 15.0)}, rtol=1e-3, native=True)
     )
     found["set-up of 50 planar links with an empty cache (s)"] = _cold(planar_chain(50))

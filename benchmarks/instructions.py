@@ -1,4 +1,4 @@
-"""What a step costs in CasADi instructions, which no machine disturbs: `python benchmarks/instructions.py`.
+"""Count CasADi instructions of a step, which do not depend on the machine: `python benchmarks/instructions.py`.
 
 `benchmarks/instructions.json` holds the counts that were reached. A test compares: a change that makes steps costlier
 fails it; one that makes them cheaper (or a new robot here) is recorded with `--record`.

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md, written from the numbers of one run."""
+"""Write docs/benchmarks.md from the numbers of one run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from search import Survey, Trial
 from verdicts import Verdict
 from workloads import Workload
 
-SILENT = 10  # times the loosest target: a setting that ended well and is this far off is silently wrong
+SILENT = 10  # times the loosest target: a setting that ended without a message and has a larger error is listed
 
 
 LIMIT = """\
-The instructions of a step grow in proportion to the links (`tests/dynamics/test_equations.py` asserts it). What a step
-costs beyond that is, most likely, memory: it is straight-line code, which at fifty links no longer fits the caches of
-the processor; this was not measured apart. Elements of a link are coupled through its joint and its shortening, which
-adds vectors of their number, but no matrices, to the band of its mesh.
+The number of instructions of a step is proportional to the number of links (`tests/dynamics/test_equations.py` asserts
+it). The additional time is most likely due to memory: a step is straight-line code, which for fifty links exceeds the
+caches of the processor; this was not measured separately. Elements of a link are coupled through its joint and its
+shortening, which adds vectors of their number, but no matrices, to the band of its mesh.
 """
 
 
@@ -53,8 +53,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 METHODS = """\
 ## Methods
 
-flexarm's methods on the same equations, from rough to fine, written by `benchmarks/precision.py --plot` and
-`benchmarks/frontier.py --plot`; numbers and remarks are in [work and precision](precision.md).
+The figures show flexarm's methods on the same equations, from rough to fine tolerances. They are written by
+`benchmarks/precision.py --plot` and `benchmarks/frontier.py --plot`; [work and precision](precision.md) has numbers and
+remarks.
 
 ![clamped arm](images/precision_clamped.png)
 ![W1](images/precision_w1.png)
@@ -82,19 +83,20 @@ def written(found: Findings) -> str:
 def _opening(found: Findings) -> str:
     return f"""# Benchmarks
 
-flexarm against what a user would pick instead, on the same work, side by side in one run of `make bench`
-(`benchmarks/compare.py`, {found.seconds / 60:.0f} minutes). No number on this page is typed in, but for the column
-"before" of the last table.
+This page compares flexarm with alternative tools on the same tasks, in one run of `make bench`
+(`benchmarks/compare.py`, {found.seconds / 60:.0f} minutes). The script writes all numbers of this page, except for the
+column "before" of the last table, which was measured once.
 
-Every tool runs many settings in one thread. A setting counts only with its error against a converged reference: the
-largest distance at any sampled time. For each accuracy the tables show each tool's cheapest setting that meets it,
-measured {search.REPEATS} times (slow ones less often) after one call to warm up; times are medians, with the quickest
-and slowest in brackets. "Solver loop" is the time stepping alone; "whole call" builds the model from its description,
-solves it and has the results in arrays; flexarm has met the robot before, so that what it compiled is in its caches.
-Small errors may be lucky, for every tool alike: the errors of a coarse mesh and of long steps can cancel. Where the
-reference is farther from the other solutions than a target, errors of that size are not resolved.
+Every tool runs many settings in one thread. The error of a setting is the largest distance from a converged reference
+at any sampled time. For each accuracy the tables show each tool's cheapest setting that meets it, measured
+{search.REPEATS} times (slow ones less often) after one warm-up call. Times are medians, with the shortest and longest
+in brackets. "Solver loop" is the time stepping alone. "Whole call" builds the model from its description, solves it and
+returns the results in arrays; flexarm has simulated the robot before, so its compiled code is cached.
 
-Many arms at once, beside MuJoCo's rollout and Exudyn's ParameterVariation, are in [ensembles](ensemble.md).
+Small errors may be accidental, for every tool: the errors of a coarse mesh and of long steps can cancel. If the
+reference differs from the other solutions by more than a target, errors of that size are not resolved.
+
+[Ensembles](ensemble.md) compares the simulation of many arms with MuJoCo's rollout and Exudyn's ParameterVariation.
 
 {machine("numpy", "scipy", "casadi", "exudyn", "mujoco", "sympy")}; Exudyn runs its fast build.
 """
@@ -113,13 +115,13 @@ def _verdicts(found: Findings) -> str:
 
 
 def _losses(found: Findings) -> str:
-    said = "\n".join(f"- {sentence}" for sentence in found.losses) or "Nowhere in this run."
-    return f"## Where flexarm loses\n\n{said}\n"
+    said = "\n".join(f"- {sentence}" for sentence in found.losses) or "In no comparison of this run."
+    return f"## Where flexarm is slower\n\n{said}\n"
 
 
 def _workload(workload: Workload, survey: Survey, checks: dict[str, float]) -> str:
     parts = [f"## {workload.name}: {workload.title}\n"]
-    parts.append(f"Reference: {workload.converged}. How far it is from others:\n")
+    parts.append(f"Reference: {workload.converged}. Differences from other solutions:\n")
     parts.append(table(("compared with", "mm"), [(name, f"{1e3 * gap:.2g}") for name, gap in checks.items()]))
     for target in workload.targets:
         rows = [_row(workload, survey, tool, target) for tool in survey.tools]
@@ -165,10 +167,10 @@ def _failures(workload: Workload, survey: Survey) -> str:
     far = SILENT * max(workload.targets)
     wrong = [trial for trial in survey.trials if not trial.failure and trial.error > far]
     rows = [(trial.tool, trial.setting, trial.failure) for trial in survey.failures()]
-    rows += [(trial.tool, trial.setting, f"no complaint, but {1e3 * trial.error:.3g} mm off") for trial in wrong]
+    rows += [(trial.tool, trial.setting, f"no message, error {1e3 * trial.error:.3g} mm") for trial in wrong]
     if not rows:
-        return "Every setting that was tried gave a result.\n"
-    return "Settings that failed, or ended without complaint and are far off:\n\n" + table(
+        return "Every setting gave a result.\n"
+    return "Settings that failed, or ended without an error message but with a large error:\n\n" + table(
         ("tool", "setting", "what happened"), rows
     )
 
@@ -181,10 +183,10 @@ def _footprints(found: Findings) -> str:
     heads = ("workload", "tool", "cold s", "warm s", "again s", "memory MB")
     text = """## First call and memory
 
-Each tool in a process of its own, imports not counted, with its setting for the second accuracy above: the first call
-with nothing compiled (cold), the first call in a new process when the compiled code is in the cache (warm), the second
-call there (again), and the peak of the memory (every process imports all the tools). Only flexarm and solve_ivp on its
-equations compile.
+Each tool runs in a process of its own with its setting for the second accuracy above; imports are not counted. The
+columns are the first call with an empty cache (cold), the first call in a new process with the compiled code in the
+cache (warm), the second call there (again), and the peak memory (every process imports all the tools). Only flexarm and
+solve_ivp on its equations compile.
 
 """
     counted = ", ".join(f"{tool} {count}" for tool, count in found.lines.items())
@@ -223,7 +225,7 @@ def _formulation(times: dict[str, float]) -> str:
 
 def _faster(now: dict[str, float]) -> str:
     rows = [(name, f"{history.BEFORE[name]:.6g}", f"{value:.5g}") for name, value in now.items()]
-    return f"## What was made faster\n\n{history.REMARK}\n\n" + table(("cost", "before", "now"), rows)
+    return f"## Costs compared with an early version\n\n{history.REMARK}\n\n" + table(("cost", "before", "now"), rows)
 
 
 def summary(found: Findings) -> str:

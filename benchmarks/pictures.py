@@ -1,4 +1,4 @@
-"""Plots of the benchmark."""
+"""Draw the figures of compare.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What benchmarks/precision.py integrates: equations of motion that are given, so that only time makes errors."""
+"""Cases of benchmarks/precision.py: fixed equations of motion, so that only time integration causes errors."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CASES = (
     ),
     Case(
         "W4",
-        "W4: five-link Canadarm2 let go in the field of gravity, 3 s",
+        "W4: five-link Canadarm2 released under gravity, 3 s",
         13.0,
         partial(_compiled, flexarm_models.canadarm2),
         {"method": "dop853", "rtol": 1e-8},

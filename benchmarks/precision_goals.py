@@ -1,4 +1,4 @@
-"""How much less work than an earlier version: at the same tolerance, and at the same error."""
+"""Reduction of work compared with an earlier version: at the same tolerance, and at the same error."""
 
 from __future__ import annotations
 

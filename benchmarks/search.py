@@ -1,4 +1,4 @@
-"""The cheapest setting of each tool that is accurate enough, found by trying them all.
+"""Find the cheapest accurate setting of each tool by trying all settings.
 
 Every trial runs in a child process with a time limit: a setting that crawls or crashes costs only itself. A trial that
 fails, or gives something that is not a number, never counts as cheap; it is kept with its reason for the page.

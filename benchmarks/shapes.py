@@ -1,4 +1,4 @@
-"""Which shape functions a link should have, at equal counts: `python benchmarks/shapes.py [--runs]`.
+"""Compare shape functions of links at equal counts: `python benchmarks/shapes.py [--runs]`.
 
 Errors of frequencies against the exact ones of tests/reference, of a gravity sag against a fine mesh and, with
 `--runs`, of tip paths of the workloads W1 and W3. Bases:

@@ -1,4 +1,4 @@
-"""What a simulation costs: `python benchmarks/simulate.py` (or `make bench`).
+"""Measure the cost of a simulation: `python benchmarks/simulate.py` (or `make bench`).
 
 Times depend on the machine: read them as ratios within one run. The accuracy stands beside each time.
 """

@@ -1,4 +1,4 @@
-"""What a step by hand costs beside the machine code that it calls, `python benchmarks/stepping.py`.
+"""Measure the overhead of a step of `Simulation` over its machine code: `python benchmarks/stepping.py`.
 
 For each robot, along the same motion from rest, in turns and side by side: `sim.step(torque)`; the same machine code
 called with nothing around it ("raw": its result is copied to where the next call starts, and the time of such a copy

@@ -211,10 +211,10 @@ def summary(found: list[Comparison]) -> str:
     missed = [each.true for each in large if not each.repeated]
     needless = sum(each.repeated for each in found if each.true <= MAX_STIFFENING_ERROR)
     ratios = [each.estimate / each.true for each in large]
-    kept = f"{len(missed)} of them are kept (up to {max(missed):.1%})" if missed else "all of them are repeated"
+    kept = f"{len(missed)} of them are not repeated (up to {max(missed):.1%})" if missed else "all of them are repeated"
     return (
-        f"{len(large)} of {len(found)} runs are off by more than {MAX_STIFFENING_ERROR:.0%}, and {kept}; of the "
-        f"{len(found) - len(large)} others, {needless} repeated without need. Where the error exceeds "
+        f"{len(large)} of {len(found)} runs have an error above {MAX_STIFFENING_ERROR:.0%}, and {kept}. Of the "
+        f"{len(found) - len(large)} others, {needless} repeated unnecessarily. Where the error exceeds "
         f"{MAX_STIFFENING_ERROR:.0%}, the estimate is {min(ratios):.2g} to {max(ratios):.2g} times the error."
     )
 
@@ -230,8 +230,8 @@ def page_part(moved: list[Comparison], random: list[Comparison], seed: int) -> s
 {summary(moved)}
 
 {len(random)} robots drawn at random (`--seed {seed}`): 1 to 3 links with rectangular sections, 1 to 3 shapes of a
-family, with and without payload, gravity and damping; moved, driven by bang-bang torques, or let go bent, over 0.5 to
-3 s.
+family, with and without payload, gravity and damping; moved, driven by bang-bang torques, or released from a bent
+shape, over 0.5 to 3 s.
 {summary(random)}
 
 """

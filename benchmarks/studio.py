@@ -1,4 +1,4 @@
-"""How quick the studio is: from the command to the arm in the page, from a knob to the picture, and its memory.
+"""Measure response times and memory of the studio.
 
     python benchmarks/studio.py [--turns 200] [--opens 3]
 

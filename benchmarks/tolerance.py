@@ -1,7 +1,7 @@
-"""Does rtol mean what it says? `python benchmarks/tolerance.py` runs some 210 cases and compares their ends.
+"""Compare the errors of some 210 runs with rtol: `python benchmarks/tolerance.py`.
 
 The error of a run is the largest distance of a link's root or tip from where it is in the reference, in units of what
-is allowed: rtol times the length of all links. References are made anew by `--references`.
+is allowed: rtol times the length of all links. `--references` recomputes the references.
 """
 
 from __future__ import annotations

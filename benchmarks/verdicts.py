@@ -1,4 +1,4 @@
-"""Which goals hold, and where flexarm loses."""
+"""Goals and whether they hold, and the comparisons in which flexarm is slower."""
 
 from __future__ import annotations
 

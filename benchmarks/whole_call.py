@@ -1,6 +1,6 @@
-"""Where the time of a whole `fa.simulate` call goes: `python benchmarks/whole_call.py [W1|W2|digital] [--repeats 30]`.
+"""Profile a whole `fa.simulate` call: `python benchmarks/whole_call.py [W1|W2|digital] [--repeats 30]`.
 
-The robot is described anew for each call, as in `benchmarks/compare.py`. For each part the table has the least time of
+A new robot is described for each call, as in `benchmarks/compare.py`. For each part the table has the least time of
 all calls (ms) and the number of calls of Python functions, which does not depend on how busy the machine is.
 
 digital: a two-link arm under an LQG at 500 Hz over 2 s against the same design in continuous time, called in turns; and

@@ -1,4 +1,4 @@
-"""CasADi instructions that a run executes: how often it calls each function of its plant, in the virtual machine.
+"""Count CasADi instructions of a run: the calls of each function of its plant, in the virtual machine.
 
 Steps decide themselves how many iterations they take, so their functions are called through counters.
 """

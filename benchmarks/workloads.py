@@ -1,4 +1,4 @@
-"""What is compared: each workload with its candidates, a converged reference, an error measure and targets."""
+"""Workloads: each with its candidates, a converged reference, an error measure and targets."""
 
 from __future__ import annotations
 
@@ -353,7 +353,7 @@ def _w4_reference(rtol: float = 1e-7) -> CubicSpline:
 
 W4 = Workload(
     name="W4",
-    title="five-link Canadarm2 let go in the field of gravity, 3 s",
+    title="five-link Canadarm2 released under gravity, 3 s",
     observed="tip",
     duration=3.0,
     targets=(1e-2, 1e-3),

@@ -22,7 +22,7 @@ html_title = f"flexarm {release}"
 html_show_sourcelink = False
 exclude_patterns = ["generate.py"]
 
-autodoc_typehints = "none"  # docstrings say what things are, with their units
+autodoc_typehints = "none"  # docstrings describe types and units
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 90
@@ -72,9 +72,9 @@ def numpydoc(lines: list[str]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """reStructuredText that shows a text as it is written, `code` as code."""
+    """Return reStructuredText that shows a text literally, `code` as code."""
     pieces = text.split("`")
-    if len(pieces) % 2 == 0:  # code that goes on in the next line
+    if len(pieces) % 2 == 0:  # code that continues in the next line
         return text
     words = [re.sub(r"([*|_\\])", r"\\\1", piece) for piece in pieces[::2]]
     out = words[0]
@@ -84,7 +84,7 @@ def plain(text: str) -> str:
 
 
 def signature(app: Any, what: str, name: str, thing: Any, options: Any, given: str, returns: str) -> Any:
-    """Descriptions are called by their fields."""
+    """Return the signature of a description: its fields."""
     if not (isinstance(thing, type) and issubclass(thing, Description)):
         return given, returns
     fields = []

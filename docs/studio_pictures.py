@@ -1,4 +1,4 @@
-"""The pictures of docs/studio.md: `python docs/studio_pictures.py` (needs Chromium and playwright)."""
+"""Write the pictures of docs/studio.md: `python docs/studio_pictures.py` (needs Chromium and playwright)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from flexarm.studio.panels.linear import PERIOD
 HERE = Path(__file__).parent
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 SIZE = {"width": 1280, "height": 760}
-SETTLED = 1.5  # s until all is drawn
+SETTLING_TIME_S = 1.5  # until everything is drawn
 Act = Callable[[Any, Any], None]
 
 
 def look(web: Any, page: Any) -> None:
-    """Strain, the rigid twin, torques."""
+    """Show strain, the rigid twin and torques."""
     tab(web, "View")
     page.view._magnify.value, page.view._thicken.value = 3.0, 2.0
     page.view._colouring.value, page.view._beside.value, page.view._arrows.value = "strain", "rigid twin", True
@@ -37,12 +37,12 @@ def second_mode(web: Any, page: Any) -> None:
     page.modes._choice.value = page.modes._choice.options[2]
     page.do(page.modes.choose)
     page.wait()
-    while not 0.3 < (time.monotonic() + SETTLED) % PERIOD < 0.4:  # so that it is far out when the picture is taken
+    while not 0.3 < (time.monotonic() + SETTLING_TIME_S) % PERIOD < 0.4:  # so that the picture has a large amplitude
         time.sleep(0.02)
 
 
 def set_point(web: Any, page: Any) -> None:
-    """Both joints go somewhere, and the run without control."""
+    """Show both joints going to a set point, and the run without control."""
     tab(web, "Control")
     page.turn("simulation.torque:upper:amplitude", 0.0)
     web.get_by_label("upper (rad)").fill("0.6")
@@ -110,7 +110,7 @@ def main() -> None:
                 close.first.click()
             act(web, page)
             web.mouse.move(640, 700)
-            time.sleep(SETTLED)
+            time.sleep(SETTLING_TIME_S)
             web.screenshot(path=HERE / "images" / f"{name}.png")
             web.close()
             studio.stop()

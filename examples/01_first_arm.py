@@ -1,6 +1,6 @@
-"""A first arm: two strips of steel in a horizontal plane, pushed to and fro by their motors.
+"""Simulate a first arm: two strips of steel in a horizontal plane, driven back and forth by their motors.
 
-A robot is a chain of links. Each hangs on the one before it by a hinge unless it says otherwise.
+A robot is a chain of links. By default each link is attached to the previous one by a hinge.
 """
 
 import flexarm as fa
@@ -18,16 +18,16 @@ arm = fa.Robot(
 )
 print(arm)
 
-# +0.15 N m for a second, -0.15 N m for another one, then nothing
+# +0.15 N m for a second, -0.15 N m for another one, then zero
 torque = {"upper": fa.bang_bang(0.15, (1, 2)), "fore": fa.bang_bang(0.04, (1, 2))}
 run = fa.simulate(arm, 5.0, torque=torque)
 rigid = fa.simulate(arm.rigid(), 5.0, torque=torque)
 
 peak = abs(run.deflection("upper")).max()
-print(f"the upper link bends by up to {1000 * float(peak):.1f} mm")
-print(f"after 5 s the tip is at {run.tip.values[-1].round(3)} m,")
-print(f"that of the rigid twin at {rigid.tip.values[-1].round(3)} m")
+print(f"peak deflection of the upper link: {1000 * float(peak):.1f} mm")
+print(f"tip after 5 s: {run.tip.values[-1].round(3)} m")
+print(f"tip of the rigid twin: {rigid.tip.values[-1].round(3)} m")
 
 run.plot(other=rigid).savefig("first_arm.png")  # joints, deflections, torques, energies
 run.to_csv("first_arm.csv")  # a table for other programs
-run.save("first_arm.nc")  # all of it, for later: fa.Run.load("first_arm.nc")
+run.save("first_arm.nc")  # everything; fa.Run.load("first_arm.nc") reads it

@@ -1,4 +1,4 @@
-"""How does the arm vibrate? Modes with free joints, with locked brakes, in another posture, and spinning."""
+"""Compute vibration modes with free joints, with locked joints, in another posture, and in rotation."""
 
 import numpy as np
 

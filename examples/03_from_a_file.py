@@ -1,4 +1,4 @@
-"""Robots live in files: read one, change it, run it, write it back.
+"""Read a robot from a file, change it, compute its modes, and save it.
 
 On the command line: `flexarm run examples/two_link.yaml --rigid --set links.fore.payload.mass=0.3`.
 """
@@ -9,7 +9,7 @@ import flexarm as fa
 
 arm = fa.load(Path(__file__).parent / "two_link.yaml")
 
-# A study: how much slower does the arm vibrate with more in its hand?
+# A parameter study: frequency over payload
 loads = [0.0, 0.15, 0.3, 0.6]
 frequencies = []
 for mass in loads:

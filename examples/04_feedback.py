@@ -1,7 +1,7 @@
-"""Control: a PD law on the joints, as formulas and as a digital controller.
+"""Control an arm by a PD law on its joint, as a formula and as a digital controller.
 
-A law takes (t, q, v) and gives the torques of all motors. Written with plain arithmetic it is compiled together with
-the equations of motion; given a sample rate it is called like the program of a real controller, and may be any Python.
+A law takes (t, q, v) and returns the torques of all motors. Written with plain arithmetic it is compiled together with
+the equations of motion. With a sample rate it is called like the program of a real controller and may be any Python.
 """
 
 import numpy as np
@@ -28,12 +28,12 @@ goal, kp, kd = 0.5, 2.0, 0.6  # rad, N m/rad, N m s/rad
 
 
 def law(t, q, v):
-    """PD on the joint, coordinate 0; the vibration is left to itself and to damping."""
+    """Return the PD torque of the joint, coordinate 0; the vibration is not controlled."""
     return [kp * (goal - q[0]) - kd * v[0]]
 
 
 class SlowController:
-    """The same law, fed by an encoder of 20000 counts a turn whose difference quotient is the speed."""
+    """The same law with an encoder of 20000 counts per turn, whose difference quotient is the speed."""
 
     def __init__(self, rate):
         self.rate, self.last = rate, None
@@ -49,7 +49,7 @@ ideal = fa.simulate(arm, 3.0, torque=law)
 digital = fa.simulate(arm, 3.0, torque=fa.Feedback(SlowController(500), rate=500, limit=0.8))
 
 for name, run in (("ideal", ideal), ("digital", digital)):
-    wrong = 1000 * (run.tip.values[-1, 1] - 0.9 * np.sin(goal))
-    print(f"{name:8} peak torque {abs(run.torque).max():.2f} N m, tip {wrong:+.2f} mm off after 3 s")
+    error = 1000 * (run.tip.values[-1, 1] - 0.9 * np.sin(goal))
+    print(f"{name:8} peak torque {abs(run.torque).max():.2f} N m, error of the tip after 3 s {error:+.2f} mm")
 
 fa.plot_compare({"ideal": ideal, "digital": digital}, "arm.q", "deflection.arm.y", "torque.arm").savefig("feedback.png")

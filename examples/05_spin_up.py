@@ -1,7 +1,7 @@
-"""A driven joint: the spin-up of a long beam, the classical test of dynamic stiffening.
+"""Spin up a long beam by a driven joint: the classical test of dynamic stiffening.
 
-`motion` prescribes a joint; the torque that this takes is a result. A model that leaves out the shortening of a bent
-beam (the zero-order model) bends far too much, and faster still diverges.
+`motion` prescribes a joint; the required torque is a result. A model without the shortening of a bent beam (the
+zero-order model) bends far too much, and diverges at higher speeds.
 """
 
 import flexarm as fa

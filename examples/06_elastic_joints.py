@@ -1,4 +1,4 @@
-"""Elastic joints: a motor drives a rigid link through a soft gear.
+"""Simulate an elastic joint: a motor drives a rigid link through a soft gear.
 
 An elastic drive adds the motor's angle as a coordinate, `arm.motor`; the torque acts on the motor.
 """
@@ -13,13 +13,13 @@ arm = fa.Robot(
     links=[fa.Link("arm", length=0.6, mass=2.0, joint=fa.Revolute("z", drive=drive), payload=fa.PointMass(1.0))],
 )
 
-# Two inertias on a spring: the motor's as the joint feels it, and the arm's.
+# Two inertias on a spring: that of the motor, reflected to the joint, and that of the arm.
 motor, link = drive.reflected_inertia, 2.0 * 0.6**2 / 3 + 1.0 * 0.6**2
 expected = np.sqrt(100.0 * (1 / motor + 1 / link)) / (2 * np.pi)
 found = fa.modes(arm)
-print(f"resonance: {found.frequencies[1]:.4f} Hz, by hand {expected:.4f} Hz")
+print(f"resonance: {found.frequencies[1]:.4f} Hz, analytic {expected:.4f} Hz")
 
 run = fa.simulate(arm, 2.0, torque={"arm": fa.bang_bang(2.0, (0.5, 1.0))})
 wind_up = np.degrees(abs(run["arm.motor"] - run["arm.q"]).max())
-print(f"the gear winds up by as much as {float(wind_up):.2f} degrees")
+print(f"largest wind-up of the gear: {float(wind_up):.2f} degrees")
 run.plot("arm.motor", "arm.q", "drive").savefig("elastic_joint.png")

@@ -1,6 +1,6 @@
-"""In space: a crane-like arm under gravity that bends in both directions and twists.
+"""Simulate a crane-like arm in space under gravity, which bends in both directions and twists.
 
-Joints turn about any axis of their frame; `mount` turns that frame against the parent (roll, pitch, yaw in rad).
+Joints turn about any axis of their frame; `mount` rotates that frame relative to the parent (roll, pitch, yaw in rad).
 """
 
 from math import pi
@@ -30,10 +30,10 @@ arm = fa.Robot(
     ],
 )
 
-# Hanging still at first, then swung round by a quarter turn in 1.5 s; 1.5 s more to see it ring.
+# In equilibrium at first, then turned by a quarter turn in 1.5 s, then 1.5 s of free vibration.
 motion = {"column": fa.cycloid(0, pi / 2, 1.5), "boom": fa.cycloid(0, -0.7, 1.5), "stick": fa.cycloid(0, 1.2, 1.5)}
 run = fa.simulate(arm, 3.0, motion=motion, q0="equilibrium")
 sag = run.deflection("boom").sel(axis="z")
 print(f"at rest the boom sags by {-1000 * float(sag[0]):.1f} mm")
-print(f"the column's motor gives up to {float(abs(run.torque.sel(input='column')).max()):.0f} N m")
+print(f"largest torque of the column's motor: {float(abs(run.torque.sel(input='column')).max()):.0f} N m")
 run.plot_trajectory(times=[0, 0.75, 3.0], magnify=5).savefig("spatial_arm.png")

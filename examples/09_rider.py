@@ -1,6 +1,6 @@
-"""A trolley rides along a bending beam: `SlidingPrismatic` is fixed to the trolley and moves on the link before it.
+"""Simulate a trolley on a bending beam: `SlidingPrismatic` is fixed to the trolley and moves along the previous link.
 
-Its place on the beam, d, is the coordinate trolley.q. The load bends the beam, and the bent beam carries the load.
+The position on the beam, d, is the coordinate trolley.q. The load bends the beam, and the bent beam carries the load.
 """
 
 from math import pi
@@ -24,9 +24,7 @@ quick = fa.simulate(crane, 3.0, motion={"trolley": fa.cycloid(0.3, 1.9, 1.0)}, q
 slow = fa.simulate(crane, 3.0, motion={"trolley": fa.cycloid(0.3, 1.9, 3.0)}, q0="equilibrium")
 for name, run in (("in 1 s", quick), ("in 3 s", slow)):
     sag = run.deflection("beam").sel(axis="z")
-    print(
-        f"ride {name}: the beam's tip sags to {1000 * float(sag.min()):.1f} mm, at last {1000 * float(sag[-1]):.1f} mm"
-    )
+    print(f"ride {name}: lowest tip {1000 * float(sag.min()):.1f} mm, final {1000 * float(sag[-1]):.1f} mm")
 
 fa.plot_compare({"in 1 s": quick, "in 3 s": slow}, "trolley.q", "deflection.beam.z").savefig("rider.png")
-quick.plot_trajectory(times=[0.0, 0.5, 1.0], magnify=3).savefig("rider_way.png")
+quick.plot_trajectory(times=[0.0, 0.5, 1.0], magnify=3).savefig("rider_path.png")

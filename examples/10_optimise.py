@@ -1,7 +1,7 @@
-"""The equations in an optimiser of your own: the torque that turns a flexible arm in a second and leaves it at rest.
+"""Use the equations in an optimizer: the torque that turns a flexible arm in a second and leaves it at rest.
 
-`system.casadi[...]` are CasADi functions: differentiate them, nest them, put them into nonlinear programs. Here is
-direct transcription with the implicit midpoint rule; the unknowns are states and torques at all times.
+`system.casadi[...]` are CasADi functions: they can be differentiated, nested and used in nonlinear programs. This
+program uses direct transcription with the implicit midpoint rule; the unknowns are states and torques at all times.
 """
 
 import casadi as ca
@@ -23,7 +23,7 @@ arm = fa.Robot(
     ],
 )
 system = fa.System(arm)
-inverse_dynamics = system.casadi["inverse_dynamics"]  # (q, v, a) -> generalised forces
+inverse_dynamics = system.casadi["inverse_dynamics"]  # (q, v, a) -> generalized forces
 B, nq = system.input_matrix, system.nq
 duration, steps, goal = 1.0, 200, 0.5
 h = duration / steps
@@ -47,11 +47,11 @@ problem.solver("ipopt", {"print_time": False, "ipopt.print_level": 0, "ipopt.sb"
 torques = np.atleast_2d(problem.solve().value(u))[0]
 print(f"largest torque {abs(torques).max():.3f} N m")
 
-# Does the arm agree? Simulate it under these torques, which begin and end at zero, and a little longer without them.
+# Check by simulation with these torques, which begin and end at zero, and half a second without torque.
 times = h * (np.arange(steps) + 0.5)
 run = fa.simulate(arm, 1.5, torque={"arm": fa.spline(times, torques, after="zero")}, rtol=1e-6)
 after = run.data.sel(time=slice(duration, None))
 print(f"it comes to rest at {float(run['arm.q'][-1]):.3f} rad")
 ringing = float(abs(after["deflection"].sel(link="arm", axis="y")).max())
 largest = float(abs(run.deflection("arm").sel(axis="y")).max())
-print(f"the link bends by {1000 * largest:.1f} mm on the way, {1000 * ringing:.2f} mm afterwards")
+print(f"largest deflection during the motion {1000 * largest:.1f} mm, afterwards {1000 * ringing:.2f} mm")

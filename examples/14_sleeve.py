@@ -1,6 +1,6 @@
-"""A boom that slides in a sleeve of a turning arm: its end runs in the sleeve, the mouth holds it.
+"""Simulate a boom in a sleeve of a turning arm: its end slides in the sleeve, and the mouth supports it.
 
-Between the two it bends, so it is softer than one that its guide clamps.
+Between end and mouth the boom bends, so it is softer than a boom that a guide clamps.
 """
 
 import flexarm as fa
@@ -15,7 +15,7 @@ def crane(joint: fa.Sleeve | fa.FixedPrismatic) -> fa.Robot:
     return fa.Robot("crane", links=[arm, boom], gravity=(0, -9.81, 0))
 
 
-# d is where the boom's end is in the sleeve, or how far it sticks out of the guide: 0.6 m of it are inside
+# d is the position of the boom's end in the sleeve, or its length in front of the guide: 0.6 m of it are inside
 sleeve, guide = crane(fa.Sleeve()), crane(fa.FixedPrismatic(rear="rigid"))
 for name, robot, d in (("sleeve", sleeve, 0.4), ("guide", guide, 0.6)):
     lowest = fa.modes(robot, q={"boom.q": d}, joints="locked").frequencies[0]
@@ -24,5 +24,5 @@ for name, robot, d in (("sleeve", sleeve, 0.4), ("guide", guide, 0.6)):
 motion = {"arm": fa.cycloid(0.0, 1.0, 1.5), "boom": fa.cycloid(0.4, 0.8, 1.5)}
 run = fa.simulate(sleeve, 2.0, motion=motion, q0="equilibrium")
 held = run.reaction("boom.mouth").sel(row="boom.mouth.y")
-print(f"the mouth holds it with {float(held[0]):.1f} N at first and {float(held.max()):.1f} N at most")
+print(f"force of the mouth: {float(held[0]):.1f} N at the start, at most {float(held.max()):.1f} N")
 run.plot_trajectory(times=[0.0, 0.75, 2.0], magnify=15).savefig("sleeve.png")

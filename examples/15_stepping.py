@@ -1,6 +1,6 @@
-"""A control loop of your own: the robot is stepped by hand, one period at a time.
+"""Write a control loop: the robot is stepped by hand, one period at a time.
 
-The controller is any program: here one that remembers, and stops when the vibration has died out.
+The controller is any program: here one with an integral, which stops when the vibration has decayed.
 """
 
 import flexarm as fa
@@ -23,19 +23,19 @@ arm = fa.Robot(
 goal, kp, kd, ki = 0.5, 2.0, 0.6, 0.5  # rad, N m/rad, N m s/rad, N m/(rad s)
 
 sim = fa.Simulation(arm, dt=2e-3)
-integral, calm, largest = 0.0, 0.0, 0.0
-while calm < 0.2 and sim.t < 5.0:  # until all has been quiet for 0.2 s
+integral, rest_time, largest = 0.0, 0.0, 0.0
+while rest_time < 0.2 and sim.t < 5.0:  # until the arm has been at rest for 0.2 s
     error = goal - sim.q["arm.q"]
     integral += error * sim.dt if abs(error) < 0.1 else 0.0
     sim.step({"arm": kp * error - kd * sim.v["arm.q"] + ki * integral})
     bend = sim["deflection.arm.y"]
     largest = max(largest, abs(bend))
-    calm = calm + sim.dt if abs(error) < 1e-3 and abs(bend) < 1e-3 else 0.0
+    rest_time = rest_time + sim.dt if abs(error) < 1e-3 and abs(bend) < 1e-3 else 0.0
 print(f"at rest after {sim.t:.2f} s; the tip bent by up to {1000 * largest:.0f} mm")
-print(f"in steps of {1000 * sim.dt:g} ms it is where it should be to about {sim.error:.0e} m")
+print(f"estimated error with steps of {1000 * sim.dt:g} ms: {sim.error:.0e} m")
 
-# What if? A copy goes its own way: here a push of 1 N m for 50 ms.
+# A copy is independent of the original: here it gets a torque of 1 N m for 50 ms.
 other = sim.copy()
 for _ in range(25):
     other.step({"arm": 1.0})
-print(f"pushed, the arm turns to {other['arm.q']:.2f} rad; the first one is still at {sim['arm.q']:.2f} rad")
+print(f"the copy turns to {other['arm.q']:.2f} rad; the original is still at {sim['arm.q']:.2f} rad")

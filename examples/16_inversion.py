@@ -1,8 +1,8 @@
-"""A tip that follows its path exactly: the torque begins before the tip moves.
+"""Move a tip exactly along a path: the torque begins before the tip moves.
 
-`fa.inverse` finds the torques that take the tip of a flexible robot along a path. A torque at the hub first pushes the
-tip the other way, so what follows a path exactly must be prepared: the link is bent while the tip still stands, and
-straightened after it has arrived. Played back through `simulate`, also with more modes, the tip follows.
+`fa.inverse` computes the torques that move the tip of a flexible robot along a path. A torque at the hub first moves
+the tip the other way. So the link is bent before the tip moves, and straightened after it has arrived. In a simulation
+with these torques the tip follows the path, also with more modes.
 """
 
 import numpy as np
@@ -21,25 +21,23 @@ def arm(modes):
     )
 
 
-quarter = fa.minimum_jerk(0, np.pi / 2, 1.0)  # where the joint of a rigid arm would be
+quarter = fa.minimum_jerk(0, np.pi / 2, 1.0)  # motion of the joint of a rigid arm
 found = fa.inverse(arm(3), {"arm": quarter}, 1.0)
 run = found.play(rtol=1e-6)
 more = found.play(arm(5), rtol=1e-6)
 
-# what a rigid arm would take, for comparison
+# torques of a rigid arm, for comparison
 twin = fa.inverse(arm(3).rigid(), {"arm": quarter}, 1.0)
 plain = fa.simulate(arm(3), 1.0, torque=twin.torque)
 
-way = np.pi / 2  # m
-print(
-    f"the torque begins {1000 * found.before:.0f} ms before the path and goes on {1000 * found.after:.0f} ms after it"
-)
+path_length = np.pi / 2  # m
+print(f"the torque begins {1000 * found.before:.0f} ms before the path and ends {1000 * found.after:.0f} ms after it")
 for name, inversion, each in (
     ("inverted", found, run),
     ("two more modes", found, more),
     ("rigid torques", twin, plain),
 ):
-    missed = inversion.missed(each).max()
-    print(f"{name:15} off the path by up to {1000 * missed:6.2f} mm, {missed / way:.2%} of it")
+    error = inversion.missed(each).max()
+    print(f"{name:15} largest distance from the path {1000 * error:6.2f} mm, {error / path_length:.2%} of its length")
 
 found.plot(run).savefig("inversion.png")

@@ -1,4 +1,4 @@
-"""Many runs in one call: payload and stiffness of an arm, all combinations, and what a spread of both does to the tip.
+"""Run many simulations in one call: all combinations of payload and stiffness, random values of both, derivatives.
 
 The same call runs on a cluster. With Dask on this machine (pip install ".[cluster]" in the sources of flexarm):
 
@@ -15,7 +15,7 @@ and on a SLURM cluster through dask-jobqueue (https://jobqueue.dask.org), whose 
     cluster.scale(jobs=10)
     found = fa.sweep(arm, over, duration=1.0, torque=torque, executor=Client(cluster), store="sweep.nc")
 
-With `store` nothing is lost: whatever ends the program, the same call goes on where it was.
+With `store`, finished members are kept: the same call continues after an interruption.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ worst = bends.where(bends == bends.max(), drop=True)
 print(f"the upper link bends most, {1000 * float(bends.max()):.1f} mm, with {float(worst[mass][0]):.2f} kg")
 fa.plot_sweep(found, ["peak_deflection.upper", "residual"]).savefig("sweep.png", dpi=150)
 
-# How sure is the tip, if payload and stiffness are known to a few per cent?
+# How uncertain is the tip, if payload and stiffness have tolerances of a few per cent?
 drawn = {mass: norm(0.15, 0.005), E: norm(2e10, 4e8)}
 spread = fa.monte_carlo(arm, drawn, duration=1.0, members=64, sobol=True, torque=torque, measure=["tip"])
 low, high = 1000 * spread["tip_quantiles"].sel(axis="y", quantile=[0.05, 0.95]).values
@@ -43,7 +43,7 @@ print(f"the tip ends between {low:.2f} and {high:.2f} mm in nine of ten cases")
 print(", ".join(f"{name} explains {100 * max(0.0, float(shares.sel(field=name))):.0f} % of it" for name in drawn))
 fa.plot_sweep(spread, "tip.y").savefig("spread.png", dpi=150)
 
-# And how does it change with each of them?
+# How does the tip change with each of them?
 slopes = fa.sensitivity(arm, [mass, E], duration=1.0, torque=torque, measure=["tip"])
 for name in (mass, E):
     one = slopes.sel(field=name)

@@ -310,7 +310,7 @@ def test_an_arm_under_pd_is_said_to_settle_only_if_it_does() -> None:
 
 def test_loops_end_in_the_same_place_whoever_closes_them() -> None:
     ways = costs.loops(fa.System(fa.library.de_luca_siciliano_arm(damping=0.03)))
-    digital, by_hand = (next(way for name, way in ways.items() if word in name) for word in ("own", "by hand"))
+    digital, by_hand = (next(way for name, way in ways.items() if word in name) for word in ("user-defined", "by hand"))
     assert digital() == pytest.approx(by_hand(), abs=1e-6)
 
 
@@ -323,7 +323,7 @@ def test_python_control_is_found_beside_the_benchmarks() -> None:
 def test_the_page_of_control_tells_what_does_not_hold(tmp_path: Path) -> None:
     part = Part([below("small", 1e-3, 1e-2), below("smaller", 1e-3, 1e-4), Row("a number", "3")], [lambda plot: None])
     found = control_benchmarks.written(dict.fromkeys(control_benchmarks.PARTS, part))
-    assert "6 of 12 demands hold. Not held: smaller; smaller" in found
+    assert "6 of 12 requirements hold. Not held: smaller; smaller" in found
     assert "| smaller | 1.0e-03 | **no** |" in found
     assert "| a number | 3 |  |" in found
     control_benchmarks.draw(3 * part.panels, tmp_path / "figure.png")

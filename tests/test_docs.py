@@ -85,6 +85,14 @@ def test_every_link_leads_somewhere(page):
         assert target.startswith("http") or (DOCS / target).exists(), target
 
 
+def test_every_path_on_the_design_page_exists():
+    folders = (ROOT / "src" / "flexarm", ROOT, ROOT / "studies" / "flexarm_papers")
+    named = re.findall(r"`([\w/.]+\.(?:py|pyi|c|js|md|toml)|\w+(?:/\w+)+/?)`", (DOCS / "design.md").read_text())
+    paths = {path for path in named if not re.search("PACKAGE|NAME", path)}
+    assert len(paths) > 150
+    assert [path for path in sorted(paths) if not any((folder / path).exists() for folder in folders)] == []
+
+
 def test_the_docs_extra_has_what_documented_modules_import():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert "flexarm.gym" in (DOCS / "api.md").read_text()

@@ -122,10 +122,10 @@ def test_12_closed_loop(example):
 
 def test_13_tip_path(example):
     found = example("13_tip_path.py")
-    missed = {name: each.max() for name, each in found["missed"].items()}
+    missed = {name: each.max() for name, each in found["errors"].items()}
     assert missed["rigid"] < 5e-5  # at the default tolerance of a run
     assert 0.01 < missed["flexible"] < 0.05
-    tenth = np.linalg.norm(found["again"].tip.values - found["wanted"], axis=1).max()
+    tenth = np.linalg.norm(found["again"].tip.values - found["target"], axis=1).max()
     assert missed["flexible"] / tenth == pytest.approx(10, rel=0.1)
     assert Path("tip_path.png").exists()
 
@@ -150,10 +150,10 @@ def test_15_stepping(example):
 
 def test_16_inversion(example):
     found = example("16_inversion.py")
-    inversion, way = found["found"], found["way"]
-    assert inversion.missed(found["run"]).max() < 1e-3 * way
-    assert inversion.missed(found["more"]).max() < 1e-2 * way
-    assert found["twin"].missed(found["plain"]).max() > 5e-3 * way
+    inversion, path_length = found["found"], found["path_length"]
+    assert inversion.missed(found["run"]).max() < 1e-3 * path_length
+    assert inversion.missed(found["more"]).max() < 1e-2 * path_length
+    assert found["twin"].missed(found["plain"]).max() > 5e-3 * path_length
     assert abs(inversion.torque["arm"](inversion.before)) > 0.05 * abs(inversion.torques).max()
     assert Path("inversion.png").stat().st_size > 10_000
 
@@ -163,7 +163,7 @@ def test_17_two_masses(example):
     assert found["design"].worst < 0.95
     assert len(found["left"]) == 31
     assert max(found["left"]) <= 0.1
-    assert max(found["pushed"]) <= 1.0
+    assert max(found["forces"]) <= 1.0
     assert Path("two_masses.png").exists()
 
 
@@ -172,7 +172,7 @@ def test_19_two_joints(example):
     worst, left = found["worst"], found["left"]
     assert len(worst) == 5
     assert left["LQG"] < 0.1 < left["computed torque, fast = 1"] < 1.0 < left["PD, rigid feedforward"]
-    assert max(worst[name] for name in worst if name != "LQG") < 30 < worst["LQG"]  # mm; which knows no accelerations
+    assert max(worst[name] for name in worst if name != "LQG") < 30 < worst["LQG"]  # mm; LQG has no feedforward
     assert Path("two_joints.png").stat().st_size > 10_000
 
 

@@ -1,1 +1,1 @@
-"""What is asked of control, part by part; each tells what was found and draws it."""
+"""Parts of control_benchmarks.py; each returns rows of a table and figures."""

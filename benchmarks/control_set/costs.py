@@ -1,4 +1,4 @@
-"""What a control loop costs: the same PD of two joints at 1 kHz, by four ways of running it, side by side."""
+"""Cost of a control loop: the same PD of two joints at 1 kHz, run in several ways."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def loops(system: fa.System) -> dict[str, Callable[[], np.ndarray]]:
         "compiled law": lambda: run(laws[None], **fixed),
         "compiled law, steps by rtol 1e-4": lambda: run(laws[None], sample=0.01, progress=False),
         "digital law at 1 kHz": lambda: run(laws[1 / PERIOD], **fixed),
-        "digital law of one's own at 1 kHz": lambda: run(fa.Feedback(own, rate=1 / PERIOD), **fixed),
+        "user-defined digital law at 1 kHz": lambda: run(fa.Feedback(own, rate=1 / PERIOD), **fixed),
         "`fa.Simulation`, stepped by hand at 1 kHz": by_hand,
     }
 
@@ -67,7 +67,7 @@ def part(rounds: int = 7) -> Part:
     step, _, raw, _ = stepping.measured(arm, "esdirk", repeats=max(3, rounds * 5))
     added = step - raw
     asked = f"`sim.step` adds at most {stepping.MOST:g} us to its machine code"
-    rows.append(Row(asked, f"{added:.1f} us beside {raw:.1f} us", bool(added <= stepping.MOST)))
+    rows.append(Row(asked, f"{added:.1f} us in addition to {raw:.1f} us", bool(added <= stepping.MOST)))
 
     def panel(plot: Any) -> None:
         names = list(least)[::-1]

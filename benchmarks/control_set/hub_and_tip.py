@@ -56,7 +56,7 @@ def poles_and_zeros(count: int = 24, modes: int = 20) -> Part:
         below("first five zeros to the tip in the right half plane, to 1e-6", away(real(tip, 1), tips), 1e-6),
         below("and their mirror images in the left", away(real(tip, -1), tips), 1e-6),
         below(f"poles with {modes} modes in place of {count} splines, to 1e-6", away(upper(modal.poles), poles), 1e-6),
-        Row(f"zeros to the tip with {modes} modes: found to 1 %", f"{near} of the first five; the first: {first:.0e}"),
+        Row(f"zeros to the tip with {modes} modes, to 1 %", f"{near} of the first five; the first: {first:.0e}"),
     ]
 
     def panel(plot: Any) -> None:

@@ -1,4 +1,4 @@
-"""Inversion: the tip of a steel strip on a path of 90 degrees, played back on the same model and on a finer one."""
+"""Inversion: the tip of a steel strip on a path of 90 degrees, simulated with the same model and a finer one."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def part(modes: int = 2) -> Part:
     early = float(np.abs(found.torques[before]).max() / largest)
     rows = [
         below("the tip is within 1e-3 of the path's length, same model", off(found, run), 1e-3),
-        below("within 1 %, played back with two more modes", off(found, more), 1e-2),
+        below("within 1 %, simulated with two more modes", off(found, more), 1e-2),
         Row(
             "the torque starts before the tip moves",
             f"{1e3 * found.before:.0f} ms before, {100 * early:.0f} % of its largest by then; tip moved by {still:g} m",
             bool(early > 1e-2 and still == 0),
         ),
         Row(
-            "motion inside is bounded: what the windows cut off",
+            "internal motion is bounded: part cut off by the windows",
             f"{found.left:.0e} of the path; {1e3 * found.after:.0f} ms of torque after it",
             bool(found.left < 1e-4),
         ),

@@ -1,4 +1,4 @@
-"""What a part of the benchmark hands over."""
+"""Results of one part of the benchmark: rows of a table and panels of a figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input shapers: published widths and durations, and what is left on the two-link arm."""
+"""Input shapers: published widths and durations, and residual vibration of the two-link arm."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def two_link(kinds: tuple[str, ...] = ("zv", "zvd", "ei"), end: float = 9.0) -> 
     rows = []
     for kind in kinds:
         times = left[None] / left[kind]
-        text = f"`{kind}` on the two-link arm cuts what is left"
+        text = f"`{kind}` on the two-link arm reduces the residual vibration"
         found = f"{times:.0f} times, from {1e3 * left[None]:.1f} to {1e3 * left[kind]:.2g} mm"
         asked = f"{text}, at least 50 times" if kind == "zvd" else text
         rows.append(Row(asked, found, bool(times >= 50) if kind == "zvd" else None))
     off = f"{other[None] / other['zvd']:.0f} times, from {1e3 * other[None]:.1f} to {1e3 * other['zvd']:.2g} mm"
-    rows.append(Row("the same `zvd` with a fifth more payload than it was made for", off))
+    rows.append(Row("the same `zvd` with a fifth more payload than in its design", off))
 
     def panel(plot: Any) -> None:
         for k, (kind, each) in enumerate(runs.items()):

@@ -1,4 +1,4 @@
-"""De Luca and Siciliano's arm of two flexible links under PD of its joints: their clamped frequencies, and settling."""
+"""PD of the joints of De Luca and Siciliano's arm with two flexible links: clamped frequencies and settling."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def settling(ratios: tuple[float, ...] = RATIOS, longest: float = 900.0) -> Part
         for pole in dict.fromkeys((poles[0], poles[np.argmax(poles.real)])):
             found += f"; {pole.imag / (2 * math.pi):.2f} Hz decays with {-pole.real:.2g} 1/s"
         name = "without damping of its links" if ratio == 0 else f"with {100 * ratio:g} % in its first mode"
-        rows.append(Row(f"under PD 160/11 and 60/1.1 the tip settles to 2 % of its way, {name}", found, settles))
+        rows.append(Row(f"under PD 160/11 and 60/1.1 the tip settles to 2 % of its step, {name}", found, settles))
         shown.append((name, t, off))
 
     def panel(plot: Any) -> None:
@@ -87,7 +87,12 @@ def settling(ratios: tuple[float, ...] = RATIOS, longest: float = 900.0) -> Part
             early, most = t < 60, np.maximum.accumulate(off[::-1])[::-1]
             draw_line(plot, k, t[early], 100 * most[early], name)
         plot.axhline(100 * SETTLED, color="0.6", linewidth=0.8)
-        plot.set(xlabel="t (s)", ylabel="tip off its goal from then on (% of the way)", yscale="log", ylim=(0.1, 200))
+        plot.set(
+            xlabel="t (s)",
+            ylabel="largest later distance of the tip from its goal (% of the step)",
+            yscale="log",
+            ylim=(0.1, 200),
+        )
         plot.set(title="De Luca and Siciliano's arm, PD 160/11, 60/1.1")
         plot.legend(fontsize=8)
 

@@ -46,7 +46,7 @@ def part(designed: int = 8, tried: int = 31) -> Part:
             bool(max(left) <= SETTLED),
         ),
         Row("with at most 1 N", f"{max(pushed):.2f} N", bool(max(pushed) <= LIMIT)),
-        Row("the LQG for 1.6 N/m from which it was made, all springs", f"slowest pole {worst[first]:+.3f} 1/s"),
+        Row("the initial LQG design for 1.6 N/m, all springs", f"slowest pole {worst[first]:+.3f} 1/s"),
     ]
 
     def panel(plot: Any) -> None:

@@ -1,1 +1,1 @@
-"""The parts of ensemble.py: the arms, what each tool makes of them, what is measured, and the page."""
+"""Parts of ensemble.py: arms, settings of each tool, measurements and the page."""

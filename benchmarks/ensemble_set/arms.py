@@ -1,4 +1,4 @@
-"""The ensemble: W1 for 10 s with other payloads and moduli of its upper link, and where tips should be."""
+"""The ensemble: W1 for 10 s with other payloads and moduli of its upper link, and reference positions of the tips."""
 
 from __future__ import annotations
 

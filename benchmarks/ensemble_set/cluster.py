@@ -1,4 +1,4 @@
-"""What Dask adds to the work that its workers do: the same sweep on a LocalCluster, a process a core."""
+"""Overhead of Dask: the same sweep on a LocalCluster with one process per core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of many members, in a process of its own."""
+"""Memory of a sweep with many members, in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ensemble in flexarm: one by one, in lanes, in threads, and as users call it."""
+"""The ensemble in flexarm: one by one, in lanes, in threads, and by `fa.sweep`."""
 
 from __future__ import annotations
 

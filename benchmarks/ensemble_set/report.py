@@ -1,4 +1,4 @@
-"""docs/ensemble.md, written from the numbers of one run."""
+"""Write docs/ensemble.md from the numbers of one run."""
 
 from __future__ import annotations
 
@@ -138,8 +138,8 @@ def beside(found: Findings) -> str:
     rows = [("`fa.sweep`, threads", first.setting, error(first), close(chosen, first), f"{1 / own:.0f}", "", "", "")]
     named: tuple[tuple[str, Trial, Seconds], ...] = (
         ("`mujoco.rollout`, threads", chosen.mujoco[0], timed.mujoco),
-        ("the same, as many segments in both links", chosen.mujoco_alike[0], timed.mujoco_alike),
-        ("the same, with which the goal was set", chosen.mujoco_named[0], timed.mujoco_named),
+        ("the same, equal numbers of segments in both links", chosen.mujoco_alike[0], timed.mujoco_alike),
+        ("the same, the setting of the goal", chosen.mujoco_named[0], timed.mujoco_named),
         ("Exudyn's ParameterVariation, processes", chosen.exudyn[0], timed.exudyn),
     )
     for name, trial, seconds in named:
@@ -188,7 +188,7 @@ def inside(timed: Timed) -> str:
         row("`fa.sweep(...)`", timed.swept_all[1:], "", timed.swept_all[0]),
     ]
     heads = ("ms a member, loops of all threads", "steps", "nodes", "run", "whole", "members a second")
-    said = f"On all cores a whole `fa.sweep` takes {timed.beyond_all:.2f} times its loops, by the time of all cores."
+    said = f"On all cores a whole `fa.sweep` takes {timed.beyond_all:.2f} times its loops, in total time of all cores."
     return f"{table(heads, rows)}\n{said}\n"
 
 
@@ -215,9 +215,9 @@ def dask(found: Findings) -> str:
         ("batches", f"{len(middle.batches)}, on {middle.workers} workers"),
         ("a batch", f"{batch:.3g} s"),
         ("the sweep", f"{middle.wall:.3g} s"),
-        ("beyond the work inside", f"{overhead:.1%}"),
+        ("overhead", f"{overhead:.1%}"),
         ("the same sweep in threads of one process", f"{found.here:.3g} s"),
-        ("the sweep beyond that", f"{middle.wall / found.here - 1:.0%}"),
+        ("the sweep on the cluster compared with that", f"{middle.wall / found.here - 1:.0%}"),
     ]
     return table(("what", "measured"), rows)
 
@@ -225,59 +225,59 @@ def dask(found: Findings) -> str:
 PAGE = """\
 # Ensembles
 
-Many arms at once: flexarm's sweeps beside what a user would take instead, side by side in one run of `python
-benchmarks/ensemble.py` (part of `make bench`; {minutes} minutes), which writes this page. No number is typed in.
+This page compares flexarm's sweeps of many arms with alternative tools, in one run of `python benchmarks/ensemble.py`
+(part of `make bench`; {minutes} minutes), which writes all numbers of this page.
 
-{members} two-link arms (W1 of the [benchmarks](benchmarks.md)) for 10 s, with payloads of {payloads} kg and moduli of
-the upper link of {moduli} GPa. Tips are sampled every {sample} s. Every tool runs its cheapest setting, of many that
-were tried, that keeps the tips of {checked} arms of the grid (its corners, its middle and those of its edges) within
-{within} mm of the exact model's at every sample. flexarm's must do so for {many} arms, too, with all of the lightest
-payloads, whose tips are hardest to tell; other tools are not held to that, since they would need far finer settings,
-but the table below tells how far off they are there.
+The task is {members} two-link arms (W1 of the [benchmarks](benchmarks.md)) for 10 s, with payloads of {payloads} kg and
+moduli of the upper link of {moduli} GPa. Tips are sampled every {sample} s. Every tool runs its cheapest setting, of
+many that were tried, that keeps the tips of {checked} arms of the grid (its corners, its middle and those of its edges)
+within {within} mm of the exact model's at every sample. flexarm must also meet this for {many} arms, with all of the
+lightest payloads, whose tips are hardest to predict. This is not required of other tools, since they would need far
+finer settings, but the table below has their errors there.
 
 {machine}; Exudyn runs its fast build.
 
 ## Goals
 
 {goals}
-## Beside other tools
+## Comparison with other tools
 
-Medians of {rounds} rounds; in each of them all tools run in turn, with {threads} threads or processes. `fa.sweep` is
-timed from its call to its Dataset, with all usual measures, of {members} members; what it compiles was compiled before.
-MuJoCo runs {mujoco_members} members and Exudyn {exudyn_members}, on the same grid more coarsely: their cost is
-proportional to them. "Models given" leaves out what it takes them to build their models (MuJoCo builds them one after
-the other before it rolls out; in Exudyn the solver's time is counted alone), though `fa.sweep` builds its own. MuJoCo
-records nothing but tips (`skip_checks=True`), and they are read between two steps, which makes its semi-implicit steps
-accurate to second order. Torques that jump are given to Exudyn in stretches, as for a single arm.
+Numbers are medians of {rounds} rounds; in each of them all tools run in turn, with {threads} threads or processes.
+`fa.sweep` is timed from its call to its Dataset, with all usual measures, of {members} members; its code was compiled
+before. MuJoCo runs {mujoco_members} members and Exudyn {exudyn_members}, on a coarser grid of the same range: their
+cost is proportional to the number. "Models given" leaves out the time in which they build their models (MuJoCo builds
+them one after the other before the rollout; of Exudyn only the solver's time is counted), although `fa.sweep` builds
+its own. MuJoCo records only tips (`skip_checks=True`), and they are read between two steps, which makes its
+semi-implicit steps accurate to second order. Torques that jump are given to Exudyn in intervals, as for a single arm.
 
 {beside}
-## Inside
+## Distribution of the time
 
-Loops are compiled: steps with the choice of their sizes, and the evaluation of their nodes (samples, limits,
-oscillations). The rest is Python: description of robots, interpolation of their parameters, breakpoints, checks of
-single members, results.
+The loops are compiled: steps with step size control, and the evaluation of their nodes (samples, limits, oscillations).
+The rest is Python: description of robots, interpolation of their parameters, breakpoints, checks of single members,
+results.
 
 {inside}
-## What was tried
+## Choice of settings
 
-{count}. Of each tool the cheapest settings that hold, and one that is cheaper and does not, on one core. flexarm's are
-tried among {few} members, in lanes; of the cheapest that hold among all {members} as well, checked closely in the
-batches that are timed, the one whose whole call is quickest is timed. Peers' are chosen by their solver's time, beside
-which their models take little.
-"A and B" are those of the upper link and of the forearm. Small errors may be lucky, for every tool alike: those of a
-coarse mesh and of long steps can cancel. The script prints all that was tried.
+Numbers of settings: {count}. The table has the cheapest settings of each tool that meet the accuracy, and one that is
+cheaper and does not, on one core. flexarm's settings are tested with {few} members, in lanes. Of the cheapest that also
+meet the accuracy for all {members}, checked in the timed batches, the one with the fastest whole call is timed.
+Those of other tools are chosen by their solver's time, compared with which building their models takes little.
+"A and B" are those of the upper link and of the forearm. Small errors may be accidental, for every tool: those of a
+coarse mesh and of long steps can cancel. The script prints all settings.
 
 {tried}
 ## On a cluster
 
-`fa.sweep(..., executor=client)` with a `LocalCluster` of {threads} processes. What is beyond the work inside is the
-time of the call, of all workers, against the time that batches take by the workers' clocks: what is sent, waited for,
-prepared, planned and gathered. Workers, scheduler and the program that waits share the cores here, so the work inside
-takes longer, too: beside threads of one process, all of it is seen.
+The task is `fa.sweep(..., executor=client)` with a `LocalCluster` of {threads} processes. The overhead is the time of
+the call, of all workers, against the time that batches take by the workers' clocks: sending, waiting, preparing,
+planning and gathering. Workers, scheduler and the waiting program share the cores here, so the batches take longer
+too; the comparison with threads of one process contains all of it.
 
 {dask}
 ## Memory
 
-`fa.sweep` of so many members for {short} s in a process of its own, histories not kept.
+The task is `fa.sweep` of these numbers of members for {short} s in a process of its own, without histories.
 
 {memory}"""

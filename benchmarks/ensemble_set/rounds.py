@@ -1,4 +1,4 @@
-"""All ways of running the ensemble, timed in turn: what slows the machine down slows all of them."""
+"""Time all ways of running the ensemble in turn, so that disturbances of the machine affect all of them."""
 
 from __future__ import annotations
 

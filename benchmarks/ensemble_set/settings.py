@@ -1,4 +1,4 @@
-"""How each tool may compute the ensemble, from rough to fine, and the cheapest setting of each that is accurate enough.
+"""Settings of each tool for the ensemble, from rough to fine, and the cheapest accurate setting of each.
 
 Costs are seconds a member on one core, of peers the processor's: other work must not decide. Both links need not be
 resolved alike: the forearm is short and stiff.

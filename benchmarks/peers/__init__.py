@@ -1,1 +1,1 @@
-"""The same work in flexarm and in what a user would pick instead, one file for each tool."""
+"""The same tasks in flexarm and in alternative tools, one file for each tool."""

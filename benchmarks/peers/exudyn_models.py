@@ -1,4 +1,4 @@
-"""The workloads in Exudyn: its fast build, implicit generalised-alpha, one thread.
+"""The workloads in Exudyn: its fast build, implicit generalized-alpha, one thread.
 
 Its usual Newton tolerances (1e-8 and 1e-10) lie below the round-off of a cable as stiff along its axis as these: the
 steps are then halved again and again, and 10 s of W1 take half a minute. 1e-3 ... 1e-5 give the same motion.

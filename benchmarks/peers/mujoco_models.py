@@ -69,5 +69,5 @@ def two_link_arm(segments: int, dt: float, integrator: str = "implicitfast") -> 
         track[k + 1] = data.site_xpos[0]
     end = time.perf_counter()
     if any(warning.number for warning in data.warning):
-        raise Failed("unstable: MuJoCo warned of a huge acceleration and started anew")
+        raise Failed("unstable: MuJoCo warned of a huge acceleration and restarted")
     return Result(times, track, end - ready, end - start, (len(times) - 1) * every)

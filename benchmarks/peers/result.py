@@ -1,4 +1,4 @@
-"""What every tool hands back, so that it can be compared."""
+"""Results of a tool in a common form."""
 
 from __future__ import annotations
 

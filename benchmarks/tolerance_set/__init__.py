@@ -1,1 +1,1 @@
-"""Runs that tell whether rtol means what it says: `python benchmarks/tolerance.py`."""
+"""Cases, references and measurements of `python benchmarks/tolerance.py`."""

@@ -1,4 +1,4 @@
-"""The cases: each kind is a function of the numbers drawn for it."""
+"""The cases: each kind is a function of its random parameters."""
 
 from __future__ import annotations
 

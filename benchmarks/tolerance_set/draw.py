@@ -1,4 +1,4 @@
-"""Numbers of a case, drawn once and for all."""
+"""Random parameters of a case, the same in every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of a case: where its links are at the end, and what it took."""
+"""Run a case; return the positions of its links at the end, and the cost."""
 
 from __future__ import annotations
 

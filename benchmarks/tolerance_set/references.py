@@ -1,4 +1,4 @@
-"""Where the links of each case are at the end: found by two methods, kept if they agree.
+"""Reference positions of the links at the end of each case: computed by two methods, stored if they agree.
 
 Every number of a case is also changed by a hundredth of its rtol: if that moves an end by more than the tolerance, the
 case is ill-conditioned and tells nothing about methods.

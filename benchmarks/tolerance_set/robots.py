@@ -1,4 +1,4 @@
-"""The robots of the cases: few structures, many numbers, so that little is compiled."""
+"""The robots of the cases: few structures with many parameters, to limit compilation."""
 
 from __future__ import annotations
 
