@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 import flexarm as fa
 
-# Not required for every name: See Also (SA01), extended summary (ES01), examples (EX01), descriptions of returned values
+# Not required for every name: See Also (SA01), extended summary (ES01), examples (EX01), texts of returned values
 # (RT03 to RT05). The summary begins on the line of the quotes (GL01, GL03) and may be a noun phrase (SS05).
 IGNORED = {"SA01", "ES01", "EX01", "GL01", "GL02", "GL03", "SS05", "RT03", "RT04", "RT05", "PR08", "PR09"}
 
