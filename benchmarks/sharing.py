@@ -1,7 +1,7 @@
 """Compare loops over links that share code with straight-line code: `python benchmarks/sharing.py`.
 
 For chains of equal links, each with an empty cache: set-up (trace and compile) and a step. Where the loops begin to be
-faster is what `flexarm.integrators.link_loops.LARGE` says.
+faster is what `flexarm.integrators.link_loops.MIN_INSTRUCTIONS` says.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 import pytest
 
 import flexarm as fa
-from flexarm.codegen.compiler import FLAGS, Build, find_compiler
+from flexarm.codegen.compiler import COMPILER_FLAGS, Build, find_compiler
 from flexarm.codegen.simd_library import widest
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
@@ -30,7 +30,7 @@ def test_without_a_compiler_it_is_the_virtual_machine(monkeypatch):
 def test_of_machine_code(tmp_path):
     run = fa.simulate(ROBOT, 0.1, torque={"mass": 1.0}, native=True, method="esdirk")
     compiler, *options = find_compiler()
-    assert build_of(run) == (compiler, " ".join([*options, *FLAGS]), 1, "")
+    assert build_of(run) == (compiler, " ".join([*options, *COMPILER_FLAGS]), 1, "")
     run.save(tmp_path / "run.nc")
     assert build_of(fa.Run.load(tmp_path / "run.nc")) == build_of(run)
 

@@ -53,7 +53,7 @@ def test_the_library_stands_beside_the_source(tmp_path, script):
 @needs_shell
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="asks /proc which processes run")
 def test_a_compiler_that_never_returns_is_stopped_with_its_children(tmp_path, script, monkeypatch):
-    monkeypatch.setattr(compiler, "PATIENCE", 1.0)
+    monkeypatch.setattr(compiler, "MIN_TIMEOUT_S", 1.0)
     never = script(f"sleep 1000 & echo $! > {tmp_path}/child; cat; wait")
     with pytest.raises(RuntimeError, match="the compiler did not end within 1 s and was stopped"):
         compiler.compile_library(never, "int x;", tmp_path / "f.c")
@@ -62,7 +62,7 @@ def test_a_compiler_that_never_returns_is_stopped_with_its_children(tmp_path, sc
 
 @needs_shell
 def test_a_compiler_that_did_not_end_is_called_once(tmp_path, script, monkeypatch):
-    monkeypatch.setattr(compiler, "PATIENCE", 1.0)
+    monkeypatch.setattr(compiler, "MIN_TIMEOUT_S", 1.0)
     never = script(f"echo called >> {tmp_path}/calls; sleep 1000")
     for _ in range(3):
         with pytest.raises(RuntimeError, match="the compiler did not end within 1 s and was stopped"):

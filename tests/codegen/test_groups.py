@@ -9,12 +9,20 @@ import numpy as np
 import pytest
 
 from flexarm.codegen.compiler import find_compiler
-from flexarm.codegen.driver import SEGMENT, Driver
-from flexarm.codegen.groups import BATCH, CONTROL, NODE_STRIDE, GroupDriver, PassStatus, group_source, next_sizes
+from flexarm.codegen.driver import SEGMENT_TYPE, Driver
+from flexarm.codegen.groups import (
+    BATCH_TYPE,
+    CONTROL_TYPE,
+    NODE_STRIDE,
+    GroupDriver,
+    PassStatus,
+    group_source,
+    next_sizes,
+)
 from flexarm.codegen.loops import Runner
-from flexarm.codegen.simd_library import PAIRS, LaneLibrary, widest
+from flexarm.codegen.simd_library import SSE2, LaneLibrary, widest
 from flexarm.integrators.state import Layout
-from flexarm.results.step_history import CUBIC, LOW, UNRESOLVED, WITH_RATES, between
+from flexarm.results.step_history import CUBIC, LOW_ORDER, UNRESOLVED_FACTOR, WITH_RATES, between
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -45,7 +53,7 @@ def everything() -> ca.Function:
     return ca.Function("toy_read", [q, v, a, u, energies, numbers], [ca.vertcat(q, v, a, energies, u, numbers)])
 
 
-@pytest.fixture(scope="module", params=sorted({PAIRS, widest()}), ids=lambda width: f"{width.lanes} lanes")
+@pytest.fixture(scope="module", params=sorted({SSE2, widest()}), ids=lambda width: f"{width.lanes} lanes")
 def library(request):
     names = ["toy_step", "toy_read"]
     source = group_source(*names)
@@ -77,11 +85,11 @@ class Toy:
             "errors": np.zeros((2, lanes)),
             "left": np.zeros((2, lanes)),
             "start": np.zeros((LAYOUT.size, lanes)),
-            "segments": np.zeros((1, 1), SEGMENT),
+            "segments": np.zeros((1, 1), SEGMENT_TYPE),
         }
         self.shared["segments"]["amplitude"], self.shared["segments"]["frequency"] = 1.0, 3.0
         self.shared["segments"]["scale"] = 1.0
-        self.controls = np.zeros(GROUPS, CONTROL)
+        self.controls = np.zeros(GROUPS, CONTROL_TYPE)
         values = {"states": LAYOUT.size, "measures": 2, "columns": 1, "stages": len(NODES), "input_lanes": 1}
         values |= {"first_acceleration": LAYOUT.a.start, "first_auxiliary": LAYOUT.aux.start, "accelerations": n}
         values |= {"block": 1, "exponent": -1 / 4, "smallest": 1e-9, "patience": math.inf, "longest": math.inf}
@@ -130,7 +138,7 @@ class Toy:
         }
         usual = {"every": n, "coordinates": n, "bounded": 1, "readings": READINGS, "wanted_count": len(wanted)}
         usual |= {"reads_nodes": 0, "is_low_order": 0, "checks_all": 0, "close": 1e-12, "sample": 0.05}
-        usual |= {"smallest_share": 0.01, "error_level": 0.0, "largest_turn": 10.0, "unresolved": UNRESOLVED}
+        usual |= {"smallest_share": 0.01, "error_level": 0.0, "largest_turn": 10.0, "unresolved": UNRESOLVED_FACTOR}
         usual |= {"patience": math.inf, "slow_error": 0.5, "fast_error": 4.0}
         self.driver = GroupDriver(
             library.loaded, self.controls, self.fill, self.fill, self.arrays, **{**usual, **numbers}
@@ -204,10 +212,10 @@ def test_lanes_of_a_group_share_the_steps_of_the_stiffest(library):
 
 
 @pytest.mark.parametrize("reads_nodes", [0, 1])
-@pytest.mark.parametrize("order", [LOW, 5])
+@pytest.mark.parametrize("order", [LOW_ORDER, 5])
 def test_readings_are_those_of_single_robots(library, reads_nodes, order):
     stiffness = np.random.default_rng(1).uniform(50, 500, (GROUPS, library.width.lanes))
-    toy = Toy(library, stiffness, WANTED, reads_nodes=reads_nodes, is_low_order=order <= LOW)
+    toy = Toy(library, stiffness, WANTED, reads_nodes=reads_nodes, is_low_order=order <= LOW_ORDER)
     for group, (times, path) in enumerate(toy.run()):
         wanted = np.union1d(WANTED[:-1], times[:-1]) if reads_nodes else WANTED[:-1]
         assert toy.arrays["samples"][group] == len(wanted)
@@ -308,7 +316,7 @@ def test_arrays_must_be_contiguous(library):
 
 
 def test_next_sizes_are_those_of_the_driver():
-    controls = np.zeros(5, CONTROL)
+    controls = np.zeros(5, CONTROL_TYPE)
     controls["dt"], controls["longest"] = [0.1, 0.1, 0.6, 0.3, 0.3], np.inf
     controls["stop"], controls["is_fixed"] = [1.0, 0.05, 1.0, 1.0, 1.0], [0, 0, 0, 1, 0]
     controls["longest"][4] = 0.2
@@ -317,7 +325,7 @@ def test_next_sizes_are_those_of_the_driver():
 
 @pytest.mark.parametrize(
     ("file", "record", "names"),
-    [("driver.c", "flexarm_control", CONTROL.names), ("groups.c", "flexarm_batch", BATCH.names)],
+    [("driver.c", "flexarm_control", CONTROL_TYPE.names), ("groups.c", "flexarm_batch", BATCH_TYPE.names)],
 )
 def test_records_have_the_fields_of_the_structures(file, record, names):
     text = files("flexarm.codegen").joinpath(file).read_text()
@@ -327,5 +335,5 @@ def test_records_have_the_fields_of_the_structures(file, record, names):
     lines = [line.strip().rpartition(" ")[2] if "," not in line else line for line in body.split(";") if line.strip()]
     fields = [re.search(r"(\w+)$", each.strip())[1] for line in lines for each in line.split(",")]
     assert fields == list(names)
-    assert CONTROL.itemsize == 8 * len(CONTROL.names)
-    assert BATCH.itemsize == 8 * len(BATCH.names)
+    assert CONTROL_TYPE.itemsize == 8 * len(CONTROL_TYPE.names)
+    assert BATCH_TYPE.itemsize == 8 * len(BATCH_TYPE.names)

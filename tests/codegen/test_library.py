@@ -100,7 +100,7 @@ def test_a_compiler_that_never_returns_costs_only_speed(tmp_path, monkeypatch, c
     never.write_text("#!/bin/sh\nsleep 1000\n")
     never.chmod(never.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("CC", str(never))
-    monkeypatch.setattr(compiler, "PATIENCE", 0.1)
+    monkeypatch.setattr(compiler, "MIN_TIMEOUT_S", 0.1)
     assert compile_and_call(1.0) == 2 * np.sin(1.0)
     assert "compiling 'f' failed (the compiler did not end within" in caplog.text
     assert list(own_cache.iterdir()) == []
@@ -112,7 +112,7 @@ def test_a_run_with_a_compiler_that_never_returns_ends(tmp_path, monkeypatch, ca
     never.write_text(f"#!/bin/sh\necho called >> {tmp_path}/calls\nsleep 1000\n")
     never.chmod(never.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("CC", str(never))
-    monkeypatch.setattr(compiler, "PATIENCE", 0.5)
+    monkeypatch.setattr(compiler, "MIN_TIMEOUT_S", 0.5)
     monkeypatch.setattr(compiler, "PATIENCE_PER_BYTE", 0.0)
     arm = fa.library.two_link_arm().with_({"name": "never compiled", "gravity": (0.0, -1.0, 0.3)})
     run = fa.simulate(arm, 0.05, native=True)
@@ -218,7 +218,7 @@ def test_what_is_kept_by_what_it_depends_on_is_not_made_again(own_cache, monkeyp
     assert value(lambda: pytest.fail("made again"), "three") == 6 * np.sin(1.0)
     assert library_module.Library(["f"], lambda: pytest.fail("made again"), ["three"]).found() is not None
     assert value(lambda: [function(4.0)], "four") == 8 * np.sin(1.0)
-    monkeypatch.setattr(library_module, "CODE", ("edited",))  # code that has changed makes everything anew
+    monkeypatch.setattr(library_module, "CODE_VERSION", ("edited",))  # code that has changed makes everything anew
     assert value(lambda: [function(5.0)], "three") == 10 * np.sin(1.0)
 
 
@@ -250,4 +250,4 @@ def test_code_in_any_file_that_is_run_counts():
     run = set(done.stdout.splitlines())
     assert {"foundation", "robot", "beam", "dynamics", "simulation"} <= {Path(path).parent.name for path in run}
     assert run <= set(cache.sources(package))
-    assert library_module.CODE[1] == cache.fingerprint(package)
+    assert library_module.CODE_VERSION[1] == cache.fingerprint(package)

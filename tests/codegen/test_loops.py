@@ -6,7 +6,7 @@ import pytest
 
 from flexarm.codegen import library as library_module
 from flexarm.codegen.compiler import find_compiler
-from flexarm.codegen.loops import Many, Runner
+from flexarm.codegen.loops import RowLoop, Runner
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 ROWS = 7
@@ -39,7 +39,7 @@ class Rows:
         self.sizes, self.inputs = np.zeros((2, ROWS, 2))
         self.limits = None if limits is None else np.array(limits)
         outputs = [self.path[1:], self.sizes, self.inputs]
-        self.many = Many(runner, [self.path[:-1], self.u, self.p], outputs, self.limits)
+        self.many = RowLoop(runner, [self.path[:-1], self.u, self.p], outputs, self.limits)
 
     def expected(self, count: int) -> np.ndarray:
         path = [self.path[0].copy()]
@@ -113,7 +113,7 @@ def test_what_is_not_a_number_ends_it(runner):
 
 
 def test_arrays_live_as_long_as_what_points_at_them(runner):
-    many = Many(runner, [np.ones((1, 2)), np.ones((1, 3)), np.ones(1)], [np.zeros((1, 2)) for _ in range(3)])
+    many = RowLoop(runner, [np.ones((1, 2)), np.ones((1, 3)), np.ones(1)], [np.zeros((1, 2)) for _ in range(3)])
     blocks = [np.full(3, 7.0) for _ in range(1000)]  # whoever was freed would be overwritten
     assert many(1) == 1
     _, outputs, _ = many._kept
@@ -133,7 +133,7 @@ def test_several_objects_of_one_runner_do_not_meet(runner):
 def test_a_call_is_repeated_with_nothing_around_it():
     x = ca.SX.sym("x")
     inputs, outputs = np.array([[1.0], [2.0], [3.0]]), np.zeros((3, 1))
-    again = Many(Runner(ca.Function("twice", [x], [2 * x])), [inputs], [outputs]).repeated(2)
+    again = RowLoop(Runner(ca.Function("twice", [x], [2 * x])), [inputs], [outputs]).repeated(2)
     assert again() == 2
     assert outputs.ravel().tolist() == [2.0, 4.0, 0.0]
     inputs[:] = 5.0

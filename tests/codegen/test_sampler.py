@@ -99,9 +99,7 @@ def test_runs_take_the_same_steps_in_both(name, monkeypatch):
 @needs_compiler
 @pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
 def test_every_sample_as_a_breakpoint_gives_the_same_digits(monkeypatch):
-    monkeypatch.setattr(
-        "flexarm.codegen.driver.LONGEST_CALL", 60.0
-    )  # the number of calls does not depend on the machine
+    monkeypatch.setattr("flexarm.codegen.driver.MAX_CALL_S", 60.0)  # the number of calls does not depend on the machine
     law = {"torque": fa.Feedback(plain, rate=500), "loads": [fa.PointLoad("fore", force=[0, fa.sine(0.01, 4.0), 0])]}
     inside = simulated(True, **law)
     monkeypatch.setattr("flexarm.integrators.step_runner.CompiledStepper.sampler", lambda *_: None)
@@ -122,9 +120,7 @@ def test_restarts_with_driven_joints_and_constraints_are_those_at_breakpoints(ca
     if case == "closed":
         robot = four_bar()
         given = {"torque": fa.pd(robot, 2.0, 0.5, {"crank": 1.3}, rate=500), "q0": at(1.0)}
-    monkeypatch.setattr(
-        "flexarm.codegen.driver.LONGEST_CALL", 60.0
-    )  # the number of calls does not depend on the machine
+    monkeypatch.setattr("flexarm.codegen.driver.MAX_CALL_S", 60.0)  # the number of calls does not depend on the machine
     runs = [fa.simulate(robot, 0.3, native=native, **given)]
     monkeypatch.setattr("flexarm.integrators.step_runner.CompiledStepper.sampler", lambda *_: None)
     runs.append(fa.simulate(robot, 0.3, native=native, **given))

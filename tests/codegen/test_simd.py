@@ -12,13 +12,13 @@ from flexarm.codegen import cache, simd_library
 from flexarm.codegen.compiler import find_compiler
 from flexarm.codegen.library import generate_source
 from flexarm.codegen.simd import TESTED_CASADI, UnexpectedSource, vectorize
-from flexarm.codegen.simd_library import AVX2, AVX512, PAIRS, LaneFunction, LaneLibrary, Width, widest
+from flexarm.codegen.simd_library import AVX2, AVX512, SSE2, LaneFunction, LaneLibrary, SimdWidth, widest
 from flexarm.sweeps.ensemble import compiled
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
 RANDOM = np.random.default_rng(1)
-WIDTHS = sorted({PAIRS, widest()})
+WIDTHS = sorted({SSE2, widest()})
 
 
 def arithmetic() -> ca.Function:
@@ -235,25 +235,25 @@ def test_width_is_what_the_processor_has(monkeypatch, tmp_path):
     info = tmp_path / "cpuinfo"
     monkeypatch.setattr(simd_library, "CPU_INFO", info)
     monkeypatch.setattr(simd_library.platform, "machine", lambda: "x86_64")
-    said = {"fpu sse2": PAIRS, "sse2 avx2 fma": AVX2, "avx2 avx512f avx512dq": AVX512, "avx2 avx512f": AVX2}
+    said = {"fpu sse2": SSE2, "sse2 avx2 fma": AVX2, "avx2 avx512f avx512dq": AVX512, "avx2 avx512f": AVX2}
     for flags, expected in said.items():
         info.write_text(f"processor : 0\nflags\t\t: {flags}\n")
         assert widest.__wrapped__() == expected
     info.unlink()
-    assert widest.__wrapped__() == PAIRS
+    assert widest.__wrapped__() == SSE2
     monkeypatch.setattr(simd_library.platform, "machine", lambda: "aarch64")
-    assert widest.__wrapped__() == PAIRS
+    assert widest.__wrapped__() == SSE2
 
 
 def test_each_width_has_a_library_of_its_own():
-    one, other = (LaneLibrary(["halved"], lambda: [halved()], ["same"], width) for width in (PAIRS, AVX2))
+    one, other = (LaneLibrary(["halved"], lambda: [halved()], ["same"], width) for width in (SSE2, AVX2))
     assert one._key(find_compiler()) != other._key(find_compiler())
 
 
 def test_a_compiler_that_fails_says_so_once(caplog, monkeypatch, tmp_path):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_said", set())
-    broken = LaneLibrary(["halved"], lambda: [halved()], None, Width(2, ("-no-such-flag-at-all",)))
+    broken = LaneLibrary(["halved"], lambda: [halved()], None, SimdWidth(2, ("-no-such-flag-at-all",)))
     assert broken.loaded is None
     assert "for 2 lanes failed" in caplog.text
     assert "one by one" in caplog.text

@@ -53,14 +53,14 @@ def test_every_piece_is_short():
     cut = library.split(written(long_function(2000)))
     bodies = re.findall(r"^static void casadi_f\d+_\d+\(.*?\{\n(.*?)^\}", cut, re.S | re.M)
     assert len(bodies) > 10
-    assert max(len(re.findall(r"^  a\d+=(?!kept)", body, re.M)) for body in bodies) <= library.LONGEST
+    assert max(len(re.findall(r"^  a\d+=(?!kept)", body, re.M)) for body in bodies) <= library.MAX_ASSIGNMENTS
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 @pytest.mark.parametrize("longest", [3, 50, 400])
 def test_the_pieces_compute_the_same_digits(longest, tmp_path, monkeypatch):
     monkeypatch.setenv("FLEXARM_CACHE", str(tmp_path))
-    monkeypatch.setattr(library, "LONGEST", longest)
+    monkeypatch.setattr(library, "MAX_ASSIGNMENTS", longest)
     function = long_function(1000)
     assert library.split(written(function)) != written(function)
     compiled = library_module.compiled(function)

@@ -189,10 +189,10 @@ def test_every_run_traces_its_law_anew():
 
 
 def test_laws_are_forgotten_after_their_runs():
-    for k in range(3 * compiled_step.REMEMBERED):
+    for k in range(3 * compiled_step.MAX_STORED_METHODS):
         run(lambda t, q, v, k=k: [-float(k) * q[0]], 0.01)
     gc.collect()
-    assert len(compiled_step._codes) <= compiled_step.REMEMBERED
+    assert len(compiled_step._codes) <= compiled_step.MAX_STORED_METHODS
 
 
 class Integrator:

@@ -52,7 +52,7 @@ def digits(run):
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_change_over_in_the_middle_of_a_run_changes_no_digit(compiled, changed_over, name, monkeypatch):
-    monkeypatch.setattr("flexarm.simulation.integration.MANY", 4)
+    monkeypatch.setattr("flexarm.simulation.integration.STEP_COUNT", 4)
     robot, options = CASES[name]
     mixed = simulated(robot, **options)
     assert len(changed_over) == 1  # one call of the virtual machine,
@@ -74,7 +74,7 @@ def test_true_compiles_before_the_first_step_and_false_never(compiled, monkeypat
 
 
 def test_a_short_run_starts_no_compiler(compiled, monkeypatch):
-    monkeypatch.setattr(compiled_step, "COMPILING", 1e3)
+    monkeypatch.setattr(compiled_step, "COMPILE_TIME_S", 1e3)
     simulated()
     assert compiled == []
     assert not compiled_step._threads
@@ -106,8 +106,8 @@ def test_more_iterations_are_the_same_code(compiled, changed_over):
 
 
 def test_many_runs_at_once_start_one_compiler(compiled, monkeypatch):
-    monkeypatch.setattr(compiled_step, "SHARE", 0.0)
-    monkeypatch.setattr("flexarm.simulation.integration.MANY", 4)
+    monkeypatch.setattr(compiled_step, "COMPILE_SHARE", 0.0)
+    monkeypatch.setattr("flexarm.simulation.integration.STEP_COUNT", 4)
     count, found = 6, {}
     go = threading.Barrier(count)
 
@@ -144,12 +144,12 @@ def script(tmp_path, monkeypatch):
 @needs_shell
 def test_a_compiler_that_fails_is_tried_once(compiled, changed_over, script, caplog, monkeypatch):
     script("echo broken >&2; exit 1")
-    monkeypatch.setattr("flexarm.simulation.integration.MANY", 4)
+    monkeypatch.setattr("flexarm.simulation.integration.STEP_COUNT", 4)
     with caplog.at_level(logging.WARNING, logger="flexarm"):
         runs = [simulated(ARM, native=native, **PUSH) for native in ("auto", "auto", True)]
     assert len(compiled) == 1
     assert [each.getMessage() for each in caplog.records] == [
-        f"flexarm: compiling '{compiled_step.NAMES[0]}' failed (broken); "
+        f"flexarm: compiling '{compiled_step.FUNCTION_NAMES[0]}' failed (broken); "
         "computing in CasADi's virtual machine, ~10x slower"
     ]
     for each in runs:
@@ -174,7 +174,7 @@ def test_where_no_thread_can_be_started_the_virtual_machine_goes_on(compiled, mo
     def refused(thread):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(compiled_step, "SHARE", 0.0)
+    monkeypatch.setattr(compiled_step, "COMPILE_SHARE", 0.0)
     monkeypatch.setattr(threading.Thread, "start", refused)
     assert simulated().status == "completed"
     assert compiled == []

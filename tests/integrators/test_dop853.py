@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 from scipy.integrate._ivp import dop853_coefficients as scipys
 
 import flexarm as fa
-from flexarm.integrators.dop853 import FIFTH, THIRD, Dop853, _dense
+from flexarm.integrators.dop853 import FIFTH_ORDER_WEIGHTS, THIRD_ORDER_WEIGHTS, Dop853, _dense
 
 
 def test_numbers_are_scipys():
@@ -12,8 +12,8 @@ def test_numbers_are_scipys():
     assert_array_equal(ours.A, scipys.A[:12, :12])
     assert_array_equal(ours.b, scipys.B)
     assert_array_equal(ours.c, scipys.C[:12])
-    assert_array_equal(_dense(THIRD), scipys.E3[:12])
-    assert_array_equal(_dense(FIFTH), scipys.E5[:12])
+    assert_array_equal(_dense(THIRD_ORDER_WEIGHTS), scipys.E3[:12])
+    assert_array_equal(_dense(FIFTH_ORDER_WEIGHTS), scipys.E5[:12])
 
 
 def test_order_eight_on_a_pendulum():

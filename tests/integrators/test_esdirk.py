@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.integrators.esdirk import ABRUPT, EMBEDDED, GAMMA, A, C, E, trapezoids
+from flexarm.integrators.esdirk import ABRUPT_WEIGHTS, EMBEDDED_WEIGHTS, GAMMA, A, C, E, trapezoids
 from tests.integrators.test_method import SOFT
 
 b = A[-1]
@@ -20,8 +20,8 @@ def test_order_conditions_of_the_tableau():
     assert b @ A @ C**2 == pytest.approx(1 / 12, abs=1e-12)
     assert b @ A @ A @ C == pytest.approx(1 / 24, abs=1e-12)
     for k in range(1, 5):
-        assert np.array(EMBEDDED) @ C ** (k - 1) == pytest.approx(1 / k, abs=1e-12)
-    assert_allclose(E, b - np.array(EMBEDDED))
+        assert np.array(EMBEDDED_WEIGHTS) @ C ** (k - 1) == pytest.approx(1 / k, abs=1e-12)
+    assert_allclose(E, b - np.array(EMBEDDED_WEIGHTS))
 
 
 def test_stages_are_of_order_two_and_the_method_is_l_stable():
@@ -42,7 +42,7 @@ def test_trapezoids_integrate_straight_lines():
         weights = trapezoids(C, used)
         assert weights.sum() == pytest.approx(1.0)
         assert weights @ C == pytest.approx(0.5)
-    for weights in ABRUPT:  # smooth forces are no news to them
+    for weights in ABRUPT_WEIGHTS:  # smooth forces are no news to them
         assert_allclose([weights.sum(), weights @ C], 0, atol=1e-12)
 
 

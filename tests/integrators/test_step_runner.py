@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm.codegen.loops import Runner
 from flexarm.integrators.inputs import Schedule
-from flexarm.integrators.step_runner import Starts
+from flexarm.integrators.step_runner import InitialAccelerations
 
 
 def test_many_states_have_the_accelerations_of_the_equations():
     system = fa.System(fa.library.two_link_arm(), native=False)
     schedule = Schedule(system, None, None, None)
-    starts = Starts(Runner(schedule.plant().start), schedule.given.numbers)
+    starts = InitialAccelerations(Runner(schedule.plant().start), schedule.given.numbers)
     count = 507
     q, v = np.random.default_rng(0).normal(size=(2, count, system.nq)) * 0.01
     torque = np.random.default_rng(1).normal(size=(count, system.nu))

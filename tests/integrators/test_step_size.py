@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flexarm.codegen.driver import Driver
-from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, SHARE, SMALLEST_STEP, StepSize, Tolerance
+from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, SMALLEST_STEP, STEP_ERROR_SHARE, StepSize, Tolerance
 
 TOLERANCE = Tolerance(rtol=1e-4, atol=0.0, length=1.0, horizon=1.0, mass=2.0)
 
@@ -50,7 +50,7 @@ def test_the_smallest_step_follows_the_duration():
 def test_tolerance_is_a_length_of_which_steps_get_a_share():
     tolerance = Tolerance(rtol=1e-4, atol=1e-3, length=2.0, horizon=4.0, mass=3.0)
     assert tolerance.allowed == pytest.approx(1.2e-3)
-    assert tolerance.share == pytest.approx(SHARE * 1.2e-3)
+    assert tolerance.share == pytest.approx(STEP_ERROR_SHARE * 1.2e-3)
 
 
 def test_iterations_leave_less_the_longer_it_adds_up():

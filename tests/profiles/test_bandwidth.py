@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from flexarm.profiles.bandwidth import Pace
+from flexarm.profiles.bandwidth import StepBounds
 from flexarm.profiles.parse import profile
 
 
@@ -69,7 +69,7 @@ def test_a_steep_rise_is_no_jump():
 
 def test_only_the_fast_stretch_bounds_the_step():
     found = look(lambda t: math.exp(-(((t - 0.5) / 1e-3) ** 2)), 10.0)
-    pace = Pace.of(found.stretches, 10.0)
+    pace = StepBounds.of(found.stretches, 10.0)
     assert pace.ahead(0.5, 10.0)[0] < 1e-3
     assert pace.ahead(5.0, 10.0)[0] > 0.1
     assert pace.steps < 100
@@ -99,7 +99,7 @@ def test_the_resolution_is_about_two_milliseconds_or_finer():
 
 def test_a_small_wave_after_a_hammer_is_seen():
     found = look(lambda t: 1000.0 * (t < 0.01) + 0.01 * np.sin(300 * t))
-    pace = Pace.of(found.stretches, 1.0)
+    pace = StepBounds.of(found.stretches, 1.0)
     assert pace.ahead(0.5, 1.0)[0] < 0.4 * 2 * np.pi / 300
 
 

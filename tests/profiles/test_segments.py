@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.profiles.bandwidth import EIGHTH
+from flexarm.profiles.bandwidth import RESOLVED_PERIODS
 from flexarm.profiles.parse import profile
 from flexarm.profiles.standard import constant
 
@@ -43,8 +43,8 @@ def test_sweeps_are_as_fast_as_they_are_at_a_time(start, end):
     for t in np.linspace(0.01, 7.99, 200):
         frequency = abs(start + (end - start) * t / 8)
         longest = found[(found[:, 0] <= t) & (t <= found[:, 1]), 2].min()
-        assert longest * frequency <= EIGHTH + 1e-12
-        assert frequency < 3 or longest * frequency > 0.75 * EIGHTH
+        assert longest * frequency <= RESOLVED_PERIODS + 1e-12
+        assert frequency < 3 or longest * frequency > 0.75 * RESOLVED_PERIODS
     assert found[:, 1].max() == 8.0
 
 
@@ -66,7 +66,7 @@ def test_knots_that_are_denser_than_probes_are_seen():
 
 def test_profiles_inside_functions_tell_how_fast_they_are():
     wave = fa.sine(1e-9, 5000.0)  # too small to be noticed by probing
-    assert look(profile(lambda t: 3.0 * t + wave(2 * t), "x"), 1.0).longest == pytest.approx(EIGHTH / 10000)
+    assert look(profile(lambda t: 3.0 * t + wave(2 * t), "x"), 1.0).longest == pytest.approx(RESOLVED_PERIODS / 10000)
 
 
 def test_pieces_of_the_users_are_probed():

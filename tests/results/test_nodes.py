@@ -3,7 +3,7 @@ from numpy.testing import assert_allclose
 
 from flexarm.integrators.state import Layout
 from flexarm.results import step_history as module
-from flexarm.results.step_history import Keeper, StepHistory, snapped
+from flexarm.results.step_history import StepHistory, StepStore, snapped
 
 LAYOUT = Layout(1)
 
@@ -17,7 +17,7 @@ def states(*rows):
 
 def test_both_sides_of_a_jump_are_kept():
     """Rest, then unit acceleration from t = 1 on."""
-    keeper = Keeper(LAYOUT, 5)
+    keeper = StepStore(LAYOUT, 5)
     keeper.keep(np.array([0.0, 1.0]), states([0, 0, 0], [0, 0, 0]))
     keeper.keep(np.array([1.0, 2.0]), states([0, 0, 1], [0.5, 1, 1]))
     found = keeper.nodes.at(np.array([0.5, np.nextafter(1, 0), 1.0, 1.5, 2.0]))
@@ -33,8 +33,8 @@ def test_work_and_loss_are_cubic():
 
 
 def test_too_many_nodes_are_not_kept(monkeypatch):
-    monkeypatch.setattr(module, "MOST", 200)
-    keeper = Keeper(LAYOUT, 5)
+    monkeypatch.setattr(module, "MAX_HISTORY_BYTES", 200)
+    keeper = StepStore(LAYOUT, 5)
     keeper.keep(np.array([0.0, 1.0]), states([0, 0, 0], [0, 0, 0]))
     assert keeper.nodes is not None
     for _ in range(3):
@@ -44,7 +44,7 @@ def test_too_many_nodes_are_not_kept(monkeypatch):
 
 
 def test_a_single_node_is_what_there_is():
-    keeper = Keeper(LAYOUT, 5)
+    keeper = StepStore(LAYOUT, 5)
     keeper.keep(np.zeros(1), states([1, 2, 3]))
     assert_allclose(keeper.nodes.at(np.zeros(2)), [[1, 2, 3, 0, 0]] * 2)
 

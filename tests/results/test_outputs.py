@@ -202,7 +202,7 @@ def test_other_data_have_other_steps(stepped):
 
 
 def test_long_runs_say_that_their_steps_were_not_kept(monkeypatch):
-    monkeypatch.setattr(node_module, "MOST", 1000)
+    monkeypatch.setattr(node_module, "MAX_HISTORY_BYTES", 1000)
     run = fa.simulate(ARM, 1.0, torque=[1.0], dt=1e-3, native=False)
     with pytest.raises(ValueError, match="its 1000 steps take more memory than"):
         run.at(0.5)

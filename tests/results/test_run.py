@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.results.netcdf import DIGEST
+from flexarm.results.netcdf import DIGEST_MARK
 from tests.integrators.test_method import SOFT
 
 
@@ -188,7 +188,7 @@ def test_a_damaged_file_is_refused_before_it_is_opened(tmp_path, run, monkeypatc
 def test_files_with_and_without_a_digest_are_read(tmp_path, run):
     run.save(tmp_path / "a.nc")
     content = (tmp_path / "a.nc").read_bytes()
-    (tmp_path / "b.nc").write_bytes(content[: content.rindex(DIGEST)])  # as earlier versions wrote it
+    (tmp_path / "b.nc").write_bytes(content[: content.rindex(DIGEST_MARK)])  # as earlier versions wrote it
     assert fa.Run.load(tmp_path / "b.nc").data.identical(fa.Run.load(tmp_path / "a.nc").data)
     with xr.open_dataset(tmp_path / "a.nc", engine="h5netcdf") as data:
         assert data.attrs["version"] == fa.__version__
@@ -270,7 +270,7 @@ def test_numbers_that_were_damaged_on_the_disk_are_noticed(tmp_path):
     path.write_bytes(bytes(whole))
     with pytest.raises(ValueError, match="is damaged"):
         fa.Run.load(path)
-    path.write_bytes(bytes(whole[: whole.rindex(DIGEST)]))  # HDF5's own checksum of the numbers
+    path.write_bytes(bytes(whole[: whole.rindex(DIGEST_MARK)]))  # HDF5's own checksum of the numbers
     with pytest.raises(ValueError, match="cannot be read as NetCDF"):
         fa.Run.load(path)
 

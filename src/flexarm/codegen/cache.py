@@ -25,15 +25,15 @@ from pathlib import Path
 from flexarm.foundation.files import owned, sweep
 from flexarm.foundation.messages import shown
 
-DRAFT = ".build-"  # how the names of folders begin in which libraries are built
-MARK = b"flexarm library"  # between a library and its checksum
+DRAFT_PREFIX = ".build-"  # how the names of folders begin in which libraries are built
+CHECKSUM_MARK = b"flexarm library"  # between a library and its checksum
 
-VARIABLE = "FLEXARM_CACHE_SIZE"
-DEFAULT = "500 MB"
-UNITS = {"": 1e6, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
+SIZE_VARIABLE = "FLEXARM_CACHE_SIZE"
+DEFAULT_SIZE = "500 MB"
+SIZE_UNITS = {"": 1e6, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
 IN_USE = 60.0  # s since a library was last built or loaded: a program may be about to open it
 
-OURS = re.compile(r"\w+-[0-9a-f]{32}\.so")  # name and key
+LIBRARY_PATTERN = re.compile(r"\w+-[0-9a-f]{32}\.so")  # name and key
 
 log = logging.getLogger("flexarm")
 _lock = threading.Lock()
@@ -57,10 +57,10 @@ def kept_library(name: str, key: str, build: Callable[[Path], Path]) -> Path:
     directory = usable_directory()
     library = directory / f"{name}-{key}.so"
     try:
-        workplace = tempfile.mkdtemp(prefix=DRAFT, dir=directory)
+        workplace = tempfile.mkdtemp(prefix=DRAFT_PREFIX, dir=directory)
     except OSError as error:
         library = _throwaway_for(f"the cache {directory} cannot be written ({error.strerror})") / library.name
-        workplace = tempfile.mkdtemp(prefix=DRAFT, dir=library.parent)
+        workplace = tempfile.mkdtemp(prefix=DRAFT_PREFIX, dir=library.parent)
     try:
         sealed = Path(workplace) / "sealed"
         _seal(build(Path(workplace)), sealed, key)
@@ -92,7 +92,7 @@ def usable_directory() -> Path:
             return _throwaway_for(f"the cache {directory} is not used, since it {why}")
     except OSError as error:
         return _throwaway_for(f"the cache {directory} cannot be written ({error.strerror})")
-    sweep(directory, DRAFT)
+    sweep(directory, DRAFT_PREFIX)
     return directory
 
 
@@ -121,12 +121,12 @@ def say_once(sentence: str) -> None:
 
 
 def _most_bytes() -> float:
-    given = os.environ.get(VARIABLE, "").strip() or DEFAULT
+    given = os.environ.get(SIZE_VARIABLE, "").strip() or DEFAULT_SIZE
     try:
         return size_to_keep(given)
     except ValueError as error:
-        say_once(f"{error}; {DEFAULT} of compiled code are kept")
-        return size_to_keep(DEFAULT)
+        say_once(f"{error}; {DEFAULT_SIZE} of compiled code are kept")
+        return size_to_keep(DEFAULT_SIZE)
 
 
 def _throwaway_for(reason: str) -> Path:
@@ -158,8 +158,8 @@ def _sound(library: Path, key: str) -> bool:
         content = library.read_bytes()
     except OSError:
         return False
-    end = len(content) - len(MARK) - hashlib.sha256().digest_size
-    return end > 0 and content[end:] == MARK + _checksum(memoryview(content)[:end], key)
+    end = len(content) - len(CHECKSUM_MARK) - hashlib.sha256().digest_size
+    return end > 0 and content[end:] == CHECKSUM_MARK + _checksum(memoryview(content)[:end], key)
 
 
 def _seal(built: Path, sealed: Path, key: str) -> None:
@@ -167,7 +167,7 @@ def _seal(built: Path, sealed: Path, key: str) -> None:
     content = built.read_bytes()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(sealed, flags, 0o600), "wb") as stream:
-        stream.write(content + MARK + _checksum(content, key))
+        stream.write(content + CHECKSUM_MARK + _checksum(content, key))
 
 
 def _checksum(content: bytes | memoryview, key: str) -> bytes:
@@ -185,8 +185,10 @@ def size_to_keep(given: str) -> float:
     found = re.fullmatch(r"([0-9.]+)\s*([a-z]*)", given.strip().lower())
     with suppress(ValueError, KeyError):
         if found is not None:
-            return float(found[1]) * UNITS[found[2]]
-    raise ValueError(f"{VARIABLE} = {shown(given)}: must be a number of MB, or one with B, kB, MB, GB or TB ('2 GB')")
+            return float(found[1]) * SIZE_UNITS[found[2]]
+    raise ValueError(
+        f"{SIZE_VARIABLE} = {shown(given)}: must be a number of MB, or one with B, kB, MB, GB or TB ('2 GB')"
+    )
 
 
 def touch(library: Path) -> None:
@@ -217,7 +219,7 @@ def _libraries(directory: Path) -> list[tuple[str, os.stat_result]]:
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
             with suppress(OSError):  # another program was faster
-                if OURS.fullmatch(entry.name):
+                if LIBRARY_PATTERN.fullmatch(entry.name):
                     found = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(found.st_mode) and owned(found):
                         libraries.append((entry.path, found))

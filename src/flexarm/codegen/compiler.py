@@ -20,13 +20,13 @@ from flexarm.codegen.cache import usable_directory
 
 # -O1 compiles about ten times faster than -O3 and runs within a factor of two of it; no contraction to fused
 # multiply-add, so that compiled code gives the virtual machine's digits.
-FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
+COMPILER_FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
 COMPILERS = ("cc", "gcc", "clang")
 ZIG_REQUIREMENT = "ziglang>=0.16"  # as in pyproject.toml
 # Zig compiles for the processor at hand unless told otherwise; a cache may be shared by computers with different ones.
 ZIG_FLAGS = ("-mcpu=baseline", "-fno-sanitize=undefined")
 
-PATIENCE = 20.0  # s that a compiler may take for any source,
+MIN_TIMEOUT_S = 20.0  # s that a compiler may take for any source,
 PATIENCE_PER_BYTE = 1e-4  # and for each byte of it: five times what one takes on a busy machine
 MOST_PATIENCE = 1800.0
 ZIG_PATIENCE = 120.0  # s more: its first call for a kind of processor builds its own libraries, which takes 4 to 9 s
@@ -113,7 +113,7 @@ def missing_compiler_note() -> str:
     )
 
 
-class Unwanted(RuntimeError):
+class ProgramEnding(RuntimeError):
     """The program ends and needs no compiled code any more."""
 
 
@@ -145,7 +145,9 @@ def stop_compilers() -> None:
         _kill(process)
 
 
-def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags: tuple[str, ...] = FLAGS) -> Path:
+def compile_library(
+    compiler: tuple[str, ...], source: str, c_file: Path, flags: tuple[str, ...] = COMPILER_FLAGS
+) -> Path:
     """Write the source to a file and compile it to a library next to it.
 
     A compiler that fails or does not end raises an error; `Unwanted` is raised if it was stopped because the program
@@ -156,7 +158,7 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags:
     if identity in _running.hung:
         raise RuntimeError(_running.hung[identity])
     c_file.write_text(source)
-    patience = min(PATIENCE + PATIENCE_PER_BYTE * len(source), MOST_PATIENCE)
+    patience = min(MIN_TIMEOUT_S + PATIENCE_PER_BYTE * len(source), MOST_PATIENCE)
     environment = None
     if is_zig(compiler):
         patience += ZIG_PATIENCE
@@ -165,7 +167,7 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags:
     # a file takes the messages: a pipe would stay open as long as any child of the compiler lives
     with open(messages, "wb") as log, _running.lock:
         if _running.ending:
-            raise Unwanted("the program ends")
+            raise ProgramEnding("the program ends")
         process = subprocess.Popen(
             [*compiler, *flags, str(c_file), "-o", str(built), "-lm"],
             stdin=subprocess.DEVNULL,
@@ -186,7 +188,7 @@ def compile_library(compiler: tuple[str, ...], source: str, c_file: Path, flags:
     finally:
         _running.processes.discard(process)
     if status and _running.ending:
-        raise Unwanted("the program ends")
+        raise ProgramEnding("the program ends")
     if status:
         said = messages.read_text(errors="replace").strip().replace(f"{c_file.parent}{os.sep}", "")
         raise RuntimeError(next(iter(said.splitlines()), "") or f"exit status {status}")

@@ -26,12 +26,12 @@ LARGEST_STATE = 1e100  # a state beyond this counts as not a number
 UNSOLVED_EXCESS = 100.0  # times what is allowed: steps of fixed size whose iteration leaves this much are counted
 TIME_SLACK = 1e-9  # of a step: a stop that is so little beyond it is reached by it
 NO_LIMIT = 2**62  # steps, attempts or samples
-LONGEST_CALL = 1e-3  # s after which a driver returns, so that interrupts are seen
+MAX_CALL_S = 1e-3  # s after which a driver returns, so that interrupts are seen
 
 # Read when the program starts: the file may change while it runs.
 SOURCE = files("flexarm.codegen").joinpath("driver.c").read_text()
 
-SEGMENT = np.dtype(
+SEGMENT_TYPE = np.dtype(
     [
         *((name, float) for name in ("scale", "shift", "offset", "slope", "curvature")),
         *((name, float) for name in ("amplitude", "frequency", "phase", "growth", "decaying", "decay_rate")),
@@ -165,7 +165,7 @@ class Driver:
             accelerations=accelerations.stop - accelerations.start,
             exponent=-1 / estimate,
             block=max(1, patience // 2),
-            patience=LONGEST_CALL,
+            patience=MAX_CALL_S,
             shortest_taken=math.inf,
             fill_inputs=_FILL(self._fill),
             **{name: each.ctypes.data for name, each in arrays.items()},

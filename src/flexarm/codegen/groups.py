@@ -27,7 +27,7 @@ def _numpy_kind(kind: Any) -> Any:
     return {ctypes.c_longlong: np.int64, ctypes.c_double: np.float64}.get(kind, np.uintp)
 
 
-CONTROL = np.dtype([(each[0], _numpy_kind(each[1])) for each in DriverControl._fields_])
+CONTROL_TYPE = np.dtype([(each[0], _numpy_kind(each[1])) for each in DriverControl._fields_])
 """`DriverControl` as a record: an array of these has one for each group."""
 
 _INTEGERS = (
@@ -44,7 +44,7 @@ _ADDRESSES = (
     "swing_begin swing_begin_times swing_far swing_far_times phases phase_errors is_falling fast_limits "
     "range node_range first fill_readings"
 )
-BATCH = np.dtype(
+BATCH_TYPE = np.dtype(
     [
         *((name, np.int64) for name in _INTEGERS.split()),
         *((name, np.float64) for name in _REALS.split()),
@@ -100,7 +100,7 @@ class GroupDriver:
     ) -> None:
         self.controls = controls
         self._kept = arrays, _CALLBACK(fill_inputs), _CALLBACK(fill_readings)  # addresses below are of these
-        self._record = np.zeros(1, BATCH)
+        self._record = np.zeros(1, BATCH_TYPE)
         self.batch = batch = self._record[0]
         for name, value in {"groups": len(controls), "patience": LONGEST_PASS_S, **numbers}.items():
             batch[name] = value

@@ -21,7 +21,14 @@ import casadi as ca
 
 from flexarm._version import __version__
 from flexarm.codegen.cache import fingerprint, kept_library, present_library, say_once
-from flexarm.codegen.compiler import FLAGS, Build, Unwanted, compile_library, find_compiler, missing_compiler_note
+from flexarm.codegen.compiler import (
+    COMPILER_FLAGS,
+    Build,
+    ProgramEnding,
+    compile_library,
+    find_compiler,
+    missing_compiler_note,
+)
 from flexarm.codegen.driver import driver_source
 from flexarm.codegen.loops import Runner, loop_source
 from flexarm.codegen.sampler import sampler_source
@@ -29,7 +36,7 @@ from flexarm.codegen.sampler import sampler_source
 building = threading.RLock()
 
 
-LONGEST = 400  # assignments
+MAX_ASSIGNMENTS = 400  # assignments
 
 _NAME = re.compile(r"^static int (casadi_f\d+)\(const casadi_real\*\* arg, .*\{$")
 _DECLARATION = "  casadi_real a"
@@ -82,9 +89,9 @@ def _pieces(name: str, body: list[str]) -> tuple[list[str], list[str]] | None:
     if not all(_ASSIGNMENT.match(line) or _STORE.match(line) for line in statements):
         return None
     statements = [_STORE.sub(r"  y\1[\2]=\3;", _LOAD.sub(r"x\1[\2]", line)) for line in statements]
-    if len(statements) <= LONGEST:
+    if len(statements) <= MAX_ASSIGNMENTS:
         return [], [*_arrays(statements), _declared(*_reads_and_writes(statements)), *statements, "  return 0;"]
-    parts = [statements[k : k + LONGEST] for k in range(0, len(statements), LONGEST)]
+    parts = [statements[k : k + MAX_ASSIGNMENTS] for k in range(0, len(statements), MAX_ASSIGNMENTS)]
     needed, written = zip(*map(_reads_and_writes, parts), strict=True)
     later: set[str] = set()
     handed: list[set[str]] = []  # what each part must leave for those after it
@@ -144,9 +151,9 @@ def _reads_and_writes(part: list[str]) -> tuple[set[str], set[str]]:
 
 
 # Now, and not when it is first needed: the files may change while the program runs, but not what it runs.
-CODE = (__version__, fingerprint(Path(__file__).parents[1]), ca.CasadiMeta.version())
+CODE_VERSION = (__version__, fingerprint(Path(__file__).parents[1]), ca.CasadiMeta.version())
 
-SLOWER = "computing in CasADi's virtual machine, ~10x slower"
+SLOWER_NOTE = "computing in CasADi's virtual machine, ~10x slower"
 
 
 def compiled(function: ca.Function) -> ca.Function:
@@ -226,11 +233,11 @@ class Library:
                 library.unlink(missing_ok=True)
                 library = kept_library(self.names[0], key, partial(self._build, compiler))
                 return self._loaded(library, compiler, lost=True)
-        except Unwanted:
+        except ProgramEnding:
             return self.runners
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or next(iter(str(error).strip().splitlines()), "")
-            say_once(f"compiling '{self.names[0]}' failed ({reason}); {SLOWER}")
+            say_once(f"compiling '{self.names[0]}' failed ({reason}); {SLOWER_NOTE}")
             return self.runners
 
     @property
@@ -239,7 +246,7 @@ class Library:
         return [Runner(function) for function in self.functions]
 
     def _key(self, compiler: tuple[str, ...]) -> str:
-        identity = [self._source] if self._depends is None else [*self._depends, *CODE]
+        identity = [self._source] if self._depends is None else [*self._depends, *CODE_VERSION]
         return key_of(identity, compiler)
 
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
@@ -248,7 +255,7 @@ class Library:
     def _loaded(self, library: Path, compiler: tuple[str, ...], lost: bool = False) -> list[Runner]:
         """Load a library; with `lost`, one that cannot be loaded is deleted."""
         try:
-            build = Build.of(compiler, FLAGS)
+            build = Build.of(compiler, COMPILER_FLAGS)
             return [Runner(ca.external(name, str(library)), library, build) for name in self.names]
         except (OSError, RuntimeError):
             if lost:
@@ -259,5 +266,5 @@ class Library:
 def key_of(identity: Sequence[object], compiler: tuple[str, ...]) -> str:
     """Return the key of a library from everything that decides it."""
     stat = os.stat(compiler[0])
-    machine = (*FLAGS, *compiler, stat.st_size, stat.st_mtime_ns, platform.machine(), sys.platform)
+    machine = (*COMPILER_FLAGS, *compiler, stat.st_size, stat.st_mtime_ns, platform.machine(), sys.platform)
     return hashlib.sha256("\0".join(map(str, [*identity, *machine])).encode()).hexdigest()[:32]

@@ -95,7 +95,7 @@ class Runner:
         return found
 
 
-class Many:
+class RowLoop:
     """Rows of inputs to rows of outputs; an input of one dimension is the same for all rows.
 
     With limits it ends after the first row whose second or third output exceeds the first two (or is not a number), and
@@ -128,7 +128,7 @@ def evaluate_rows(runner: Runner, columns: Sequence[Array], *fixed: Array) -> li
     """Evaluate a function for rows of its first inputs; the others are the same for all. Return rows of each output."""
     rows = [_contiguous(each) for each in columns]
     outputs = [np.empty((len(rows[0]), size)) for size in runner.output_sizes]
-    Many(runner, [*rows, *fixed], outputs)(len(rows[0]))
+    RowLoop(runner, [*rows, *fixed], outputs)(len(rows[0]))
     return outputs
 
 

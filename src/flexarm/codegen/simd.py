@@ -19,14 +19,14 @@ from math import factorial, pi
 
 import casadi as ca
 
-FUNCTIONS = (
+SCALAR_FUNCTIONS = (
     "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log",
     "sqrt", "floor", "ceil", "fabs", "log1p", "expm1", "erf",
 )  # fmt: skip
 VECTOR_MATH = "sin, cos"  # what is computed in vectors; the others lane by lane
 OF_TWO = ("pow", "atan2", "fmod", "hypot", "copysign")
 
-PARTS = (1.570796325802803, 9.920935791635221e-10, 5.170182981794105e-19)  # of pi / 2
+HALF_PI_PARTS = (1.570796325802803, 9.920935791635221e-10, 5.170182981794105e-19)  # of pi / 2
 
 _HEAD = """
 typedef double casadi_real __attribute__((vector_size({bytes}), aligned(8)));
@@ -116,7 +116,7 @@ _REWRITTEN = [
     (re.compile(r"CASADI_CAST\(casadi_real, (\*x\+\+|x\[[^()]*\])\)"), r"\1"),  # of an array of them already
 ]
 _UNKNOWN = re.compile(r"casadi_to_int\(\*")  # a choice between more than two, which lanes cannot share
-_CALL = re.compile(rf"(?<=[=(,*+/ -])({'|'.join(('sin', 'cos', *FUNCTIONS, *OF_TWO))})\(")
+_CALL = re.compile(rf"(?<=[=(,*+/ -])({'|'.join(('sin', 'cos', *SCALAR_FUNCTIONS, *OF_TWO))})\(")
 _CONSTANT = re.compile(r"^static const casadi_real (casadi_c\d+)\[(\d+)\] =\s*\{([^}]*)\};", re.M)
 _ASSIGNED = re.compile(r"^  (a\d+)=([^;]*);$")
 _TURN = re.compile(r"^lane_(sin|cos)\((a\d+)\)$")
@@ -247,7 +247,7 @@ def _turns() -> str:
     sines = [(-1) ** k / factorial(2 * k + 1) for k in range(1, 9)][::-1]
     cosines = [(-1) ** k / factorial(2 * k) for k in range(2, 10)][::-1]
     terms = (" ".join(f"r = r * s + lane_all({each!r});" for each in series[1:]) for series in (sines, cosines))
-    first, second, third = PARTS
+    first, second, third = HALF_PI_PARTS
     return _TURNS.format(
         sin=sines, cos=cosines, sin_terms=next(terms), cos_terms=next(terms),
         two_over_pi=repr(2 / pi), p1=repr(first), p2=repr(second), p3=repr(third),
@@ -257,5 +257,5 @@ def _turns() -> str:
 def arithmetic(lanes: int) -> str:
     """Return C that defines the number type and its operations."""
     out = _HEAD.format(bytes=8 * lanes, lanes=lanes, copies=", ".join(["x"] * lanes)) + _turns()
-    out += "".join(_OF_ONE.format(name=name) for name in FUNCTIONS)
+    out += "".join(_OF_ONE.format(name=name) for name in SCALAR_FUNCTIONS)
     return out + "".join(_OF_TWO.format(name=name) for name in OF_TWO)

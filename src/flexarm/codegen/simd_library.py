@@ -17,8 +17,15 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from flexarm.codegen.cache import kept_library, say_once
-from flexarm.codegen.compiler import FLAGS, Build, Unwanted, compile_library, find_compiler, missing_compiler_note
-from flexarm.codegen.library import CODE, generate_source, key_of
+from flexarm.codegen.compiler import (
+    COMPILER_FLAGS,
+    Build,
+    ProgramEnding,
+    compile_library,
+    find_compiler,
+    missing_compiler_note,
+)
+from flexarm.codegen.library import CODE_VERSION, generate_source, key_of
 from flexarm.codegen.simd import VECTOR_MATH, UnexpectedSource, vectorize
 from flexarm.foundation.validation import Array
 
@@ -56,32 +63,32 @@ CPU_INFO = Path("/proc/cpuinfo")
 ONE_BY_ONE = "robots are computed one by one"
 
 
-class Width(NamedTuple):
+class SimdWidth(NamedTuple):
     """Number of lanes and compiler flags."""
 
     lanes: int
     flags: tuple[str, ...] = ()
 
 
-AVX512 = Width(8, ("-mavx512f", "-mavx512dq", "-mprefer-vector-width=512"))
-AVX2 = Width(4, ("-mavx2",))
-PAIRS = Width(2)  # what every processor of 64 bits has: SSE2, or NEON
+AVX512 = SimdWidth(8, ("-mavx512f", "-mavx512dq", "-mprefer-vector-width=512"))
+AVX2 = SimdWidth(4, ("-mavx2",))
+SSE2 = SimdWidth(2)  # what every processor of 64 bits has: SSE2, or NEON
 
 
 @cache
-def widest() -> Width:
+def widest() -> SimdWidth:
     """Return the widest vectors of this processor.
 
     For 512 bits it must support vectors of 64-bit integers.
     """
     if platform.machine().lower() not in ("x86_64", "amd64"):
-        return PAIRS
+        return SSE2
     try:
         found = re.search(r"^flags\s*:(.*)$", CPU_INFO.read_text(), re.M)
     except OSError:
-        return PAIRS
+        return SSE2
     flags = set(found[1].split()) if found else set()
-    return AVX512 if {"avx512f", "avx512dq"} <= flags else AVX2 if "avx2" in flags else PAIRS
+    return AVX512 if {"avx512f", "avx512dq"} <= flags else AVX2 if "avx2" in flags else SSE2
 
 
 class LaneLibrary:
@@ -93,7 +100,7 @@ class LaneLibrary:
         names: Sequence[str],
         make: Callable[[], Sequence[ca.Function]],
         depends: Sequence[object] | None,
-        width: Width | None = None,
+        width: SimdWidth | None = None,
         more: str = "",
     ) -> None:
         self.names, self._make, self._depends, self.width, self._more = names, make, depends, width or widest(), more
@@ -122,7 +129,7 @@ class LaneLibrary:
             loaded = ctypes.CDLL(str(library))
             self.build = Build.of(compiler, self._flags, self.width.lanes, VECTOR_MATH)
             return loaded
-        except Unwanted:
+        except ProgramEnding:
             return None
         except UnexpectedSource as error:
             say_once(f"{error}; {ONE_BY_ONE}")
@@ -133,7 +140,7 @@ class LaneLibrary:
             return None
 
     def _key(self, compiler: tuple[str, ...]) -> str:
-        identity = [self._source] if self._depends is None else [*self._depends, *CODE]
+        identity = [self._source] if self._depends is None else [*self._depends, *CODE_VERSION]
         return key_of([*identity, "lanes", *self.width], compiler)
 
     def _build(self, compiler: tuple[str, ...], folder: Path) -> Path:
@@ -141,7 +148,7 @@ class LaneLibrary:
 
     @property
     def _flags(self) -> tuple[str, ...]:
-        return ("-O3", "-fno-strict-aliasing", *FLAGS[1:], *self.width.flags)
+        return ("-O3", "-fno-strict-aliasing", *COMPILER_FLAGS[1:], *self.width.flags)
 
 
 class LaneFunction:

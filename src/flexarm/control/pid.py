@@ -20,7 +20,7 @@ from flexarm.control.per_joint import (
 )
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import Actuator
-from flexarm.feedback.composition import Answer, LawComponent, composed, joined, links_of
+from flexarm.feedback.composition import Answer, LawComponent, combined_feedback, composed, links_of
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView
 from flexarm.feedback.sensors import Sensor
@@ -248,7 +248,7 @@ def pid(
     added = given_feedback(system, feedforward, rate)
     whole: dict[str, Any] = {**fields, "gains": base.gains, "references": base.references}
     if added is not None:
-        whole = joined(base, added)
+        whole = combined_feedback(base, added)
     limits = replace(base, limit=whole["limit"], actuators=whole["actuators"]).limits(system)
     limited = {link: float(each) for link, each in zip(system.inputs, limits) if np.isfinite(each) and link in links}
     given = whole["gains"]

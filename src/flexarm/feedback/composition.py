@@ -12,7 +12,7 @@ import numpy as np
 
 from flexarm.feedback.feedback import Feedback, takes_view
 from flexarm.feedback.measurements import LawView
-from flexarm.feedback.outputs import Gains, parted
+from flexarm.feedback.outputs import Gains, split_output
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown
 
@@ -43,7 +43,7 @@ class LawComponent:
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         seen = (x,) if self.sees else (x.q, x.v)
         what = "rates" if x.period is None else "next values"
-        said, told = parted(self.law(t, *seen, *((gains,) if self.has_gains else ())), self.states, what)
+        said, told = split_output(self.law(t, *seen, *((gains,) if self.has_gains else ())), self.states, what)
         return _by_link(said, x.inputs), dict(told)
 
     def __deepcopy__(self, memo: Any) -> LawComponent:
@@ -132,7 +132,7 @@ def added(first: Feedback, second: Feedback) -> Feedback:
         _require_known_limits(one, other)
     known = [links_of(each) for each in (first, second)]
     links = None if None in known else [*dict.fromkeys(name for each in known if each is not None for name in each)]
-    return composed(Sum((LawComponent.of(first), LawComponent.of(second))), links, **joined(first, second))
+    return composed(Sum((LawComponent.of(first), LawComponent.of(second))), links, **combined_feedback(first, second))
 
 
 def _require_known_limits(one: Feedback, other: Feedback) -> None:
@@ -147,7 +147,7 @@ def _require_known_limits(one: Feedback, other: Feedback) -> None:
         )
 
 
-def joined(first: Feedback, second: Feedback) -> dict[str, Any]:
+def combined_feedback(first: Feedback, second: Feedback) -> dict[str, Any]:
     """Combine all but the laws of two feedbacks; a name that both have must mean the same."""
     if not _same_rate(first.rate, second.rate):
         told = " and ".join("none" if each.rate is None else f"{each.rate:g} Hz" for each in (first, second))

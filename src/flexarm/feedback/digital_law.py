@@ -10,8 +10,8 @@ import numpy as np
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import HeldTorques, Motors
 from flexarm.feedback.feedback import Feedback, takes_view
-from flexarm.feedback.measurements import NONE, Instant, LawView, Reader, SampledView
-from flexarm.feedback.outputs import Gains, parted, state_values, vector
+from flexarm.feedback.measurements import NO_STATES, Instant, LawView, Reader, SampledView
+from flexarm.feedback.outputs import Gains, split_output, state_values, vector
 from flexarm.feedback.sensors import Senses
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
@@ -29,7 +29,7 @@ class DigitalLaw:
         self._gains = () if feedback.gains is None else (feedback.gains,)
         self.limits, self.references = feedback.limits(system), feedback.references or {}
         self.own = None if feedback.states is None else Gains(feedback.states, "state")
-        self._states = self.own or NONE
+        self._states = self.own or NO_STATES
         self.reader = Reader(system)
         self.senses = Senses(feedback.sensors or {}, self.reader, self.rate)
         self.motors = Motors(feedback.actuators or {}, system, self.rate)
@@ -58,7 +58,7 @@ class DigitalLaw:
     def ask(self, t: Any, view: LawView) -> tuple[Any, Mapping[str, Any]]:
         """Call the law; return torques, and next values of its states by name."""
         seen = (view,) if self._sees else (view.q, view.v)
-        return parted(self.law(t, *seen, *self._gains), self.own, "next values")
+        return split_output(self.law(t, *seen, *self._gains), self.own, "next values")
 
     def __call__(self, at: Instant) -> HeldTorques:
         """Torques of all actuators from now on; a ValueError where one is not a number."""

@@ -13,7 +13,7 @@ import numpy as np
 from flexarm.codegen.library import building
 from flexarm.codegen.sampler import CHANGE, READING, SIGNAL
 from flexarm.feedback.digital_law import DigitalLaw
-from flexarm.feedback.measurements import NONE, RATES, LawView, Reader
+from flexarm.feedback.measurements import NO_STATES, RATES, LawView, Reader
 from flexarm.feedback.outputs import Gains, column, state_column
 from flexarm.feedback.sensors import Senses
 from flexarm.foundation.named_arrays import NamedSymbols, UnknownName
@@ -214,7 +214,7 @@ class LinearSampler:
 
 
 def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
-    states, symbols = (law.own or NONE).symbols()
+    states, symbols = (law.own or NO_STATES).symbols()
     view = _SymbolicSample(law, states)
     said, told = law.ask(ca.SX.sym("t"), view)
     sources = [source for _, source in view.measured.values()]
@@ -226,7 +226,7 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
     found = linear_rows(answers, ca.vertcat(ca.SX(0, 1), *every))
     signals = [*dict.fromkeys([*law.senses.signals, *(place for source, place in sources if source == SIGNAL)])]
     outputs = [signal_row(law.reader, name) for name in signals]
-    nu, motors, start = law.system.nu, law.motors, (law.own or NONE).numbers()
+    nu, motors, start = law.system.nu, law.motors, (law.own or NO_STATES).numbers()
     delays = [each.delay for each in sensors.values()]
     times = np.arange(samples) / law.rate
     z = len(sources) + len(view.read) + len(start)

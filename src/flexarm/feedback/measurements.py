@@ -19,7 +19,7 @@ from flexarm.foundation.named_arrays import NamedArray, NamedSymbols, UnknownNam
 from flexarm.foundation.validation import Array, real_number
 from flexarm.profiles.profile import Profile
 
-NONE = Gains({}, "state")
+NO_STATES = Gains({}, "state")
 RATES = (("q", ""), ("v", "'"), ("a", "''"))
 
 

@@ -103,7 +103,7 @@ def _checked(where: str, value: Any) -> float | Array:
     return vector
 
 
-def parted(said: Any, states: Gains | None, what: str) -> tuple[Any, Mapping[str, Any]]:
+def split_output(said: Any, states: Gains | None, what: str) -> tuple[Any, Mapping[str, Any]]:
     """Split the output of a law into torques and its states by name; `what` names the latter in messages."""
     if states is None:
         return said, {}

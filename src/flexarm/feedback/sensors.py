@@ -15,7 +15,7 @@ from flexarm.foundation.messages import shown
 from flexarm.foundation.named_arrays import UnknownName
 from flexarm.foundation.validation import Array, real_number
 
-WHOLE = 1e-6  # of a period: delays are whole numbers of periods but for rounding
+PERIOD_TOLERANCE = 1e-6  # of a period: delays are whole numbers of periods but for rounding
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class SensorChannel:
         self.sensor, self._seed = sensor, [sensor.seed, *name.encode()]
         self._random = np.random.default_rng(self._seed)
         periods = sensor.delay * rate
-        if abs(periods - round(periods)) > WHOLE * max(1.0, periods):
+        if abs(periods - round(periods)) > PERIOD_TOLERANCE * max(1.0, periods):
             raise ValueError(
                 f"sensors['{name}']: delay = {sensor.delay:g} s: must be a whole number of the law's periods, "
                 f"{1 / rate:g} s"

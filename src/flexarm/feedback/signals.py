@@ -27,12 +27,12 @@ from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 
 AXES = "xyz"
-WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
-SECTION = {"axial": 0, "shear_y": 1, "shear_z": 2, "torsion": 3, "moment_y": 4, "moment_z": 5}
-PLACE = re.compile(r"(?P<link>[^().']+)\((?P<x>[^()]*)\)")
-RATES = {"v": "'", "a": "''"}  # as runs have them, before the name, and as here
-GAUGE = re.compile(r"(?P<link>[^().']+)\.strain\((?P<x>[^()]*)\)")
-CUT = re.compile(r"(?P<link>[^().']+)\.(?P<what>\w+)\((?P<x>[^()]*)\)")
+WRENCH_COMPONENTS = ("fx", "fy", "fz", "tx", "ty", "tz")
+SECTION_COMPONENTS = {"axial": 0, "shear_y": 1, "shear_z": 2, "torsion": 3, "moment_y": 4, "moment_z": 5}
+PLACE_PATTERN = re.compile(r"(?P<link>[^().']+)\((?P<x>[^()]*)\)")
+RATE_PREFIXES = {"v": "'", "a": "''"}  # as runs have them, before the name, and as here
+STRAIN_PATTERN = re.compile(r"(?P<link>[^().']+)\.strain\((?P<x>[^()]*)\)")
+SECTION_PATTERN = re.compile(r"(?P<link>[^().']+)\.(?P<what>\w+)\((?P<x>[^()]*)\)")
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Signals:
             index = system.index(base)
             return Input(name, f"{system.units[index]}/s2", driven=index)
         place, _, component = name.rpartition(".")
-        if component in WRENCH and (found := self._place(place)) is not None:
-            k = WRENCH.index(component)
+        if component in WRENCH_COMPONENTS and (found := self._place(place)) is not None:
+            k = WRENCH_COMPONENTS.index(component)
             J = system.jacobian(*found, q, axes="world")  # angular rows first
             wrench = np.eye(6)[k]
             return Input(name, "N" if k < 3 else "N m", J[(k + 3) % 6], load=(*found, wrench))
@@ -119,7 +119,7 @@ class Signals:
     def input_names(self) -> list[str]:
         """Names that are suggested for unknown ones."""
         driven = [f"{self.system.joint(each).name}''" for each in self.system.inputs]
-        return [*self.system.inputs, *driven, *(f"tip.{each}" for each in WRENCH)]
+        return [*self.system.inputs, *driven, *(f"tip.{each}" for each in WRENCH_COMPONENTS)]
 
     # --- outputs ---
 
@@ -133,8 +133,8 @@ class Signals:
         if rate == 0 and (found := self._reaction(name)) is not None:
             return found
         word, _, rest = name.partition(".")
-        if word in RATES and rest in self.system.names:
-            raise KeyError(f'outputs: there is no output {shown(name)}; did you mean "{rest}{RATES[word]}"?')
+        if word in RATE_PREFIXES and rest in self.system.names:
+            raise KeyError(f'outputs: there is no output {shown(name)}; did you mean "{rest}{RATE_PREFIXES[word]}"?')
         raise KeyError(f"outputs: there is no output {shown(name)}{suggestion(name, self.output_names)}")
 
     @property
@@ -151,7 +151,7 @@ class Signals:
             *(f"{each}'" for each in self.system.names),
             *(f"deflection.{link}.{axis}" for link in bent for axis in AXES),
             *(f"{link}.{what}(0)" for link in bent for what in ("strain", "moment")),
-            *(f"reaction.{link}.{each}" for link in links for each in WRENCH),
+            *(f"reaction.{link}.{each}" for link in links for each in WRENCH_COMPONENTS),
             *(f"reaction.{row}" for row in self.system.constraints),
         ]
 
@@ -193,7 +193,7 @@ class Signals:
 
     def _section(self, name: str, base: str, rate: int) -> Output | None:
         """Strain, force or moment of a section of a link."""
-        match = CUT.fullmatch(base)
+        match = SECTION_PATTERN.fullmatch(base)
         if match is None or match["link"] not in [each.name for each in self.system.robot.links]:
             return None
         system, link, what = self.system, match["link"], match["what"]
@@ -217,16 +217,18 @@ class Signals:
             return None
         if what == "moment":
             what = self._bent(name, link)
-        if what not in SECTION:
-            raise KeyError(f"there is no output {shown(name)}{suggestion(what, ['strain', 'moment', *SECTION])}")
+        if what not in SECTION_COMPONENTS:
+            raise KeyError(
+                f"there is no output {shown(name)}{suggestion(what, ['strain', 'moment', *SECTION_COMPONENTS])}"
+            )
         (x,) = _numbers(name, match["x"], 1)
         system.place(link, x)
 
         def cut(q: Array, v: Array, a: Array, loads: Any, forces: Any) -> Array:
             found = system.section_forces(link, x, q, v, a, loads=loads, constraint_forces=forces)
-            return np.asarray(found[..., SECTION[what]])
+            return np.asarray(found[..., SECTION_COMPONENTS[what]])
 
-        return Output(name, "N" if SECTION[what] < 3 else "N m", read=cut, place=(link, what, x))
+        return Output(name, "N" if SECTION_COMPONENTS[what] < 3 else "N m", read=cut, place=(link, what, x))
 
     def _strain(self, link: str, x: float, at: tuple[float, float] | None) -> Any:
         """Return a strain as an expression; it is linear in the coordinates of a link that does not slide through its
@@ -271,9 +273,9 @@ class Signals:
             row = system.constraints.index(rest)
             return Output(name, system.constraint_rows[row].force_unit, row=row)
         link, _, component = rest.rpartition(".")
-        if link not in [each.name for each in system.robot.links] or component not in WRENCH:
+        if link not in [each.name for each in system.robot.links] or component not in WRENCH_COMPONENTS:
             return None
-        k = WRENCH.index(component)
+        k = WRENCH_COMPONENTS.index(component)
 
         def held(q: Array, v: Array, a: Array, loads: Any, forces: Any) -> Array:
             return np.asarray(system.reaction(link, q, v, a, loads=loads, constraint_forces=forces)[..., k])
@@ -291,7 +293,7 @@ class Signals:
             return links[-1], None
         if word.endswith(".tip") and word.removesuffix(".tip") in links:
             return word.removesuffix(".tip"), None
-        match = PLACE.fullmatch(word)
+        match = PLACE_PATTERN.fullmatch(word)
         if match is None or match["link"] not in links:
             return None
         (x,) = _numbers(word, match["x"], 1)

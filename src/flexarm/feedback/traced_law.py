@@ -13,15 +13,15 @@ import numpy as np
 from flexarm.codegen.library import building
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import AWAY_OUT, Feedback, law_name, takes_view
-from flexarm.feedback.measurements import NONE, TracedView, Unreadable
-from flexarm.feedback.outputs import Gains, column, parted, require_links, state_column
+from flexarm.feedback.measurements import NO_STATES, TracedView, Unreadable
+from flexarm.feedback.outputs import Gains, column, require_links, split_output, state_column
 from flexarm.foundation.named_arrays import NamedSymbols, UnknownName
 from flexarm.foundation.validation import Array
-from flexarm.profiles.bandwidth import Outlook, calm, probed
+from flexarm.profiles.bandwidth import Bandwidth, sampled_bandwidth, unlimited_bandwidth
 from flexarm.profiles.tracing import Channel, tracing
 
-ELSEWHERE = (0.0, 0.37, -0.23)  # of what is large for each coordinate, and that a second: where a law is looked at
-KINKS = {
+PROBE_STATES = (0.0, 0.37, -0.23)  # of what is large for each coordinate, and that a second: where a law is looked at
+KINK_OPERATIONS = {
     ca.OP_FMIN,
     ca.OP_FMAX,
     ca.OP_FABS,
@@ -55,11 +55,11 @@ class TracedLaw:
         self._limited = np.flatnonzero(np.isfinite(limits)).tolist()
         gains = np.zeros(0) if self._gains is None else self._gains.numbers()
         self.parameters = np.concatenate([gains, limits[self._limited]])
-        self.states = [*(self._own or NONE).labels, *(f"motor.{name}" for name in self._motors)]
+        self.states = [*(self._own or NO_STATES).labels, *(f"motor.{name}" for name in self._motors)]
         if twice := next((name for name in self.states if self.states.count(name) > 1), None):
             raise ValueError(f"Feedback: two of its states would be called '{twice}' in a run; give one another name")
         motors = np.array([each.start for each in self._motors.values()])
-        self.start = np.concatenate([(self._own or NONE).numbers(), motors])
+        self.start = np.concatenate([(self._own or NO_STATES).numbers(), motors])
         self.function, self.channels, self.places = self._trace()
         again, channels, _ = self._trace()
         if channels != self.channels or self.function.serialize() != again.serialize():
@@ -107,28 +107,28 @@ class TracedLaw:
         found = self.function(t[None, :], q.T, v.T, channels, self.parameters, states.T, *numbers)
         return np.asarray(found[0].full().T)
 
-    def look(self, duration: float, q: Array, v: Array) -> Outlook:
+    def look(self, duration: float, q: Array, v: Array) -> Bandwidth:
         """Return the bandwidth of the law's own dependence on t, in a state and two others; profiles are excluded."""
         with building:
             arguments = self.function.sx_in()
             steady = not ca.depends_on(ca.vertcat(*self.function(*arguments)), arguments[0])
         if steady:
-            return calm()
+            return unlimited_bandwidth()
         sizes = self.system.sizes
-        states = [(q + share * sizes, v + share * sizes) for share in ELSEWHERE]
+        states = [(q + share * sizes, v + share * sizes) for share in PROBE_STATES]
 
         def torques(t: Array) -> Array:
             every = (np.repeat(part[None, :], len(t), axis=0) for state in states for part in state)
             own = np.repeat(self.start[None, :], len(t), axis=0)
             return np.hstack([self.torques(t, here, rates, own) for here, rates in zip(every, every, strict=True)])
 
-        return probed(torques, 0.0, duration, np.zeros(self.system.nu * len(states)))
+        return sampled_bandwidth(torques, 0.0, duration, np.zeros(self.system.nu * len(states)))
 
     def _trace(self) -> tuple[ca.Function, list[Channel], list[float]]:
         equations, names = self.system.equations, self.system.names
         t, q, v = ca.SX.sym("t"), *map(_fresh, (equations.q, equations.v))
         gains, numbers = (Gains({}) if self._gains is None else self._gains).symbols()
-        own, states = (self._own or NONE).symbols()
+        own, states = (self._own or NO_STATES).symbols()
         try:
             with tracing(t, numbers, self.parameters[: numbers.numel()]) as trace:
                 view = TracedView(t, self.system, self._references, own, (q, v))
@@ -145,7 +145,7 @@ class TracedLaw:
                 f"arithmetic, numpy functions and profiles of t, q, v, or {AWAY_OUT}"
             ) from error
         try:
-            said, told = parted(answer, self._own, "rates")
+            said, told = split_output(answer, self._own, "rates")
         except (TypeError, KeyError, ValueError) as error:
             raise type(error)(f"the feedback law: {error.args[0]}") from None
         torques = ca.densify(column(said, self.system))
@@ -223,7 +223,7 @@ def _why(error: Exception) -> str:
 
 
 def _has_kinks(function: ca.Function) -> bool:
-    return any(function.instruction_id(k) in KINKS for k in range(function.n_instructions()))
+    return any(function.instruction_id(k) in KINK_OPERATIONS for k in range(function.n_instructions()))
 
 
 def _has_nan(function: ca.Function) -> bool:

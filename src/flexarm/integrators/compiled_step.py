@@ -66,20 +66,22 @@ class Report:
 
 # In the library of a run: names that nothing else has, since a loader may take the function of another (the C library
 # has a `step`).
-NAMES = ("flexarm_step", "flexarm_start", "flexarm_report", "flexarm_small_motions")
-REMEMBERED = 32  # codes of different structures, methods, ... that are kept in memory; all of them are kept on disk
+FUNCTION_NAMES = ("flexarm_step", "flexarm_start", "flexarm_report", "flexarm_small_motions")
+MAX_STORED_METHODS = (
+    32  # codes of different structures, methods, ... that are kept in memory; all of them are kept on disk
+)
 
 # The compiler takes about this long (s), and for each instruction of the functions: the mean of two fits to gcc 12's
 # processor time, with that of writing the source, for eight robots of 93 to 53 000 instructions (0.35 s to 9 s) with an
 # empty cache. Other work ran on the machine; the fits gave 1.5e-4 and 1.8e-4. It starts when a share of that was spent
 # in the virtual machine: whatever comes, that is not much more than the better of both would have taken.
-COMPILING = 0.33
+COMPILE_TIME_S = 0.33
 COMPILING_EACH = 1.65e-4
-SHARE = 0.3
+COMPILE_SHARE = 0.3
 
 # A program that ends before its compiler waits until that should be done even on a busy machine, if
 # that is soon (s): or a short program, started again and again, would never find its code in the cache.
-PATIENCE = 4.0
+COMPILE_MARGIN = 4.0
 LONGEST_WAIT = 5.0
 
 _codes: OrderedDict[tuple[object, ...], CompiledMethod] = OrderedDict()
@@ -103,10 +105,10 @@ class CompiledMethod:
 
         def make() -> list[ca.Function]:
             made = (method.step(plant), plant.start, report(plant), small_motions(plant))
-            return [_named(name, each) for name, each in zip(NAMES, made, strict=True)]
+            return [_named(name, each) for name, each in zip(FUNCTION_NAMES, made, strict=True)]
 
-        driven = NAMES[:1] if method.is_driven else ()
-        self.library = Library(NAMES, make, decides, driven, NAMES[:2] if driven else None)
+        driven = FUNCTION_NAMES[:1] if method.is_driven else ()
+        self.library = Library(FUNCTION_NAMES, make, decides, driven, FUNCTION_NAMES[:2] if driven else None)
         self.compiled: list[Runner] | None = None  # as machine code, once there is any
         self._failed: set[object] = set()  # compilers: what one could not do it cannot do the second time
         self._spent = 0.0
@@ -133,16 +135,16 @@ class CompiledMethod:
 
     @cached_property
     def _compile_time(self) -> float:
-        return COMPILING + COMPILING_EACH * self.library.instructions
+        return COMPILE_TIME_S + COMPILING_EACH * self.library.instructions
 
     def spend(self, seconds: float) -> None:
         """Record time spent in the virtual machine; start the compiler when that pays."""
         with self._lock:
             self._spent += seconds
             busy = self._thread is not None and self._thread.is_alive()
-            if busy or self._spent < SHARE * self._compile_time or find_compiler() in self._failed:
+            if busy or self._spent < COMPILE_SHARE * self._compile_time or find_compiler() in self._failed:
                 return
-            until = clock.monotonic() + PATIENCE * self._compile_time
+            until = clock.monotonic() + COMPILE_MARGIN * self._compile_time
             self._thread = _CompilerThread(self._compile_beside, until)
             if not _begins(self._thread):
                 self._failed.add(find_compiler())
@@ -183,7 +185,7 @@ def code_of(plant: Plant, method: Method) -> CompiledMethod:
     with building:
         if key not in _codes:
             _codes[key] = CompiledMethod(plant, method)
-            while len(_codes) > REMEMBERED:
+            while len(_codes) > MAX_STORED_METHODS:
                 _codes.popitem(last=False)
         _codes.move_to_end(key)
         return _codes[key]

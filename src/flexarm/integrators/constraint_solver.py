@@ -50,7 +50,7 @@ def checked(given: object) -> Stabilization:
     raise ValueError(f"stabilization = {shown(given)}: must be 'projection' or fa.Baumgarte(gamma, beta)")
 
 
-PROJECTIONS = 2  # corrections of q after a step; the second takes what the first leaves by its curvature
+PROJECTION_COUNT = 2  # corrections of q after a step; the second takes what the first leaves by its curvature
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ConstraintsAt:
 
     def projected(self, q: Any, v: Any) -> tuple[Any, Any]:
         """q and v moved onto the constraints."""
-        for _ in range(PROJECTIONS):
+        for _ in range(PROJECTION_COUNT):
             q = q - self._whole(self.constraint_solver.value(q))
         return q, v - self._whole(self.constraint_solver.rate(q, v))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from flexarm.codegen.library import building
 from flexarm.dynamics.system import System
-from flexarm.feedback.traced_law import ELSEWHERE, TracedLaw
+from flexarm.feedback.traced_law import PROBE_STATES, TracedLaw
 from flexarm.foundation.validation import Array
 from flexarm.integrators.constraint_solver import ConstraintSolver
 from flexarm.integrators.plant import Plant, WithNumbers
@@ -208,8 +208,8 @@ class ControlledConstraints(ConstraintSolver):
         return plant._named("constrained", [q, factors], [ca.horzcat(J, none), ca.vertcat(G, none.T), inverse])
 
 
-LOOKS = 9  # moments of a run at which a law is looked at
-ANSWERING = 1.0  # s: so long a torque that is wrong moves the robot, then its loop has answered; chosen
+PROBE_COUNT = 9  # moments of a run at which a law is looked at
+RESPONSE_TIME_S = 1.0  # s: so long a torque that is wrong moves the robot, then its loop has answered; chosen
 
 
 def error_weights(
@@ -225,7 +225,7 @@ def error_weights(
     q, free = state[0], plant.free
     M = system.mass_matrix(q)[np.ix_(free, free)]
     push = (system.input_matrix @ slopes)[free]
-    changes = np.linalg.lstsq(M, push, rcond=1e-12)[0] * ANSWERING**2 / 2
+    changes = np.linalg.lstsq(M, push, rcond=1e-12)[0] * RESPONSE_TIME_S**2 / 2
     moved = [plant.displacements.function(q, each, 0 * each, numbers)[0].full().max() for each in changes.T]
     found = np.nan_to_num(np.array(moved, dtype=float).reshape(len(law.states)))
     length = sum(link.length for link in system.robot.links) or 1.0
@@ -263,9 +263,9 @@ class _ProbeStates:
             torques, rates = law.function(*arguments)
             slopes = [ca.densify(ca.jacobian(each, arguments[5])) for each in (torques, rates)]
             self._function = ca.Function("slopes", arguments, [*slopes, rates])
-        self._law, self.count = law, LOOKS * len(ELSEWHERE)
-        self._t = np.repeat(np.linspace(0.0, duration, LOOKS), len(ELSEWHERE))
-        self.shares = np.tile(ELSEWHERE, LOOKS)[:, None]
+        self._law, self.count = law, PROBE_COUNT * len(PROBE_STATES)
+        self._t = np.repeat(np.linspace(0.0, duration, PROBE_COUNT), len(PROBE_STATES))
+        self.shares = np.tile(PROBE_STATES, PROBE_COUNT)[:, None]
         sizes = law.system.sizes
         self._state = (q + self.shares * sizes).T, (v + self.shares * sizes).T
         rows = [_tried(each, self._t) for each in law.channels]

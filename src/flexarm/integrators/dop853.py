@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.foundation.validation import Array
-from flexarm.integrators.newton import TINY
+from flexarm.integrators.newton import MIN_POSITIVE
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.runge_kutta import RungeKutta
 from flexarm.integrators.state import State
@@ -27,7 +27,7 @@ C = (
     0.8571428571428571,
     1.0,
 )
-ROWS: tuple[dict[int, float], ...] = (  # of A by column; the last are the weights b
+TABLEAU_COLUMNS: tuple[dict[int, float], ...] = (  # of A by column; the last are the weights b
     {},
     {
         0: 0.05260015195876773,
@@ -112,7 +112,7 @@ ROWS: tuple[dict[int, float], ...] = (  # of A by column; the last are the weigh
         11: 0.04471061572777259,
     },
 )
-THIRD = {  # weights of the error of an embedded method of order 3
+THIRD_ORDER_WEIGHTS = {  # weights of the error of an embedded method of order 3
     0: -0.18980075407240762,
     5: 4.450312892752409,
     6: 1.8915178993145003,
@@ -122,7 +122,7 @@ THIRD = {  # weights of the error of an embedded method of order 3
     10: 0.20136540080403034,
     11: 0.02265179219836082,
 }
-FIFTH = {  # weights of the error of an embedded method of order 5
+FIFTH_ORDER_WEIGHTS = {  # weights of the error of an embedded method of order 5
     0: 0.01312004499419488,
     5: -1.2251564463762044,
     6: -0.4957589496572502,
@@ -147,10 +147,13 @@ class Dop853(RungeKutta):
     patience = 2
 
     def __init__(self) -> None:
-        *A, b = (_dense(row) for row in ROWS)
-        super().__init__(8, 8, A, b, C, _dense(FIFTH))
+        *A, b = (_dense(row) for row in TABLEAU_COLUMNS)
+        super().__init__(8, 8, A, b, C, _dense(FIFTH_ORDER_WEIGHTS))
 
     def _missed(self, plant: Plant, at: State, e: Array, rates: list[Any], last: tuple[Any, Any], dt: Any) -> Any:
         fifth = super()._missed(plant, at, e, rates, last, dt)
-        third = super()._missed(plant, at, _dense(THIRD), rates, last, dt)
-        return [five**2 / ca.sqrt(five**2 + 0.01 * three**2 + TINY) for five, three in zip(fifth, third, strict=True)]
+        third = super()._missed(plant, at, _dense(THIRD_ORDER_WEIGHTS), rates, last, dt)
+        return [
+            five**2 / ca.sqrt(five**2 + 0.01 * three**2 + MIN_POSITIVE)
+            for five, three in zip(fifth, third, strict=True)
+        ]

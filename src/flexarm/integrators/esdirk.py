@@ -28,7 +28,7 @@ FIRST_COLUMNS = (
     -4540011970825 / 8418487046959,
     -188593204321 / 4778616380481,
 )
-OTHERS = (
+TABLEAU_ROWS = (
     (),
     (),
     (),
@@ -42,7 +42,7 @@ OTHERS = (
         -1307970675534 / 8059683598661,
     ),
 )
-EMBEDDED = (
+EMBEDDED_WEIGHTS = (
     *(-582099335757 / 7214068459310,) * 2,
     615023338567 / 3362626566945,
     3192122436311 / 6174152374399,
@@ -56,13 +56,13 @@ def _tableau() -> tuple[Array, Array, Array]:
     """A (its last row are the weights b: the method is stiffly accurate), the nodes c, and the weights of the error."""
     stages = len(FIRST_COLUMNS)
     A = np.zeros((stages, stages))
-    for k, (first, others) in enumerate(zip(FIRST_COLUMNS, OTHERS, strict=True)):
+    for k, (first, others) in enumerate(zip(FIRST_COLUMNS, TABLEAU_ROWS, strict=True)):
         A[k, 2 : 2 + len(others)] = others
         A[k, : min(k, 2)] = first
         A[k, k] = GAMMA if k else 0.0
     c = A.sum(axis=1)
     c[-1] = 1.0
-    return A, c, A[-1] - np.array(EMBEDDED)
+    return A, c, A[-1] - np.array(EMBEDDED_WEIGHTS)
 
 
 def trapezoids(c: Array, used: Sequence[int] | None = None) -> Array:
@@ -76,11 +76,11 @@ def trapezoids(c: Array, used: Sequence[int] | None = None) -> Array:
 
 A, C, E = _tableau()
 
-ROUGHER = (0, 1, 4, 6)  # stages with nodes 0, 0.37, 0.7 and 1
-ABRUPT = A[-1] - trapezoids(C), trapezoids(C) - trapezoids(C, ROUGHER)
-MANY = 10  # such changes in a run
-RECTIFIED = 10  # dry friction and stops turn errors of a vibration into a drift, which is larger
-SLOW = 0.02  # square of the factor by which changes shrink: above this, factors are made anew
+COARSE_STAGES = (0, 1, 4, 6)  # stages with nodes 0, 0.37, 0.7 and 1
+ABRUPT_WEIGHTS = A[-1] - trapezoids(C), trapezoids(C) - trapezoids(C, COARSE_STAGES)
+ABRUPT_CHANGE_COUNT = 10  # such changes in a run
+RECTIFICATION_FACTOR = 10  # dry friction and stops turn errors of a vibration into a drift, which is larger
+SLOW_CONVERGENCE = 0.02  # square of the factor by which changes shrink: above this, factors are made anew
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Esdirk(Method):
         after = State(end.q, end.v, end.a, _ahead(stages), work, lost, *end.powers, *[forces])
         error = self._error(plant, stages, dt)
         none = ca.MX.zeros(len(plant.free))
-        undone = newton.LASTING * plant.horizon * _along(none, A[-1, 1:], [each.left for each in solutions], dt)
+        undone = newton.ERROR_STEPS * plant.horizon * _along(none, A[-1, 1:], [each.left for each in solutions], dt)
         of_error, left = plant.moved(state.q, state.v, error, undone)
         return after, of_error + self._abrupt(plant, stages, at, last, dt), left
 
@@ -144,9 +144,9 @@ class Esdirk(Method):
             sought = newton.NewtonProblem(plant, q_base + damp * v_base, v_base, u, stiff, damp, *about)
             if solutions:
                 slowest = ca.fmax(slowest, solutions[-1].rate)
-                sought = sought.renewed(*_posture(stages, dt), slowest > SLOW)
+                sought = sought.renewed(*_posture(stages, dt), slowest > SLOW_CONVERGENCE)
                 about = sought.factors, sought.constrained
-            weight, like = newton.LASTING * abs(A[-1, k]) * dt, solutions[-1] if solutions else None
+            weight, like = newton.ERROR_STEPS * abs(A[-1, k]) * dt, solutions[-1] if solutions else None
             solutions.append(sought.solve(_guess(plant, stages, state), forces, weight, like))
             forces = solutions[-1].forces
             q, v, a = sought.at(solutions[-1].a)
@@ -164,7 +164,7 @@ class Esdirk(Method):
         missed, rates = (
             _along(none, E, [plant.of_free(getattr(each, name)) for each in stages], dt) for name in ("v", "a")
         )
-        adding_up = Esdirk.adding_up * (1 if plant.abrupt is None else RECTIFIED)
+        adding_up = Esdirk.adding_up * (1 if plant.abrupt is None else RECTIFICATION_FACTOR)
         return missed + adding_up * plant.horizon * rates
 
     @staticmethod
@@ -180,10 +180,10 @@ class Esdirk(Method):
         end, none = stages[-1], ca.MX.zeros(len(plant.free))
         forces = [plant.abrupt(each.q, each.v, at[float(c)]) for each, c in zip(stages, C, strict=True)]
         factors = plant.factor(end.q, end.v, last.u, 0, 0)
-        rates = (plant.substitute(factors, _along(none, weights, forces, dt)) for weights in ABRUPT)
+        rates = (plant.substitute(factors, _along(none, weights, forces, dt)) for weights in ABRUPT_WEIGHTS)
         seen = (plant.resolved(last.factors, end.q, each, last.stiff, last.damp) for each in rates)
         first, second = plant.moved(end.q, end.v, *seen)
-        return MANY * plant.horizon * (first + second)
+        return ABRUPT_CHANGE_COUNT * plant.horizon * (first + second)
 
 
 def _along(start: Any, weights: Array, rates: list[Any], dt: Any) -> Any:

@@ -93,7 +93,7 @@ class GeneralizedAlpha(Method):
         solver = plant.constraint_solver
         constrained = None if solver is None else solver.at(first, factors)
         sought = replace(sought, factors=factors, constrained=constrained)
-        solved = sought.solve(a, state.forces, newton.LASTING * dt, least=self.iterations)
+        solved = sought.solve(a, state.forces, newton.ERROR_STEPS * dt, least=self.iterations)
         new, forces = solved.a, solved.forces
         q_next, v_next, a_next = sought.at(new)
         drifted = q_next
@@ -108,7 +108,7 @@ class GeneralizedAlpha(Method):
                 error = constrained.along(error)
         if constrained is not None and constrained.constraint_solver.projects and not plant.nodal_slides:
             error = error + plant.of_free(q_next - drifted)  # across the constraints it is what projection took away
-        undone = newton.LASTING * plant.horizon * dt * solved.left
+        undone = newton.ERROR_STEPS * plant.horizon * dt * solved.left
         return after, *plant.moved(state.q, state.v, plant.horizon / dt * error, undone)
 
     @staticmethod

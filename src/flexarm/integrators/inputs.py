@@ -28,16 +28,16 @@ from flexarm.integrators.constraint_solver import Stabilization
 from flexarm.integrators.controlled_plant import ControlledPlant, error_weights
 from flexarm.integrators.loads import loads_of
 from flexarm.integrators.plant import Loads, Plant
-from flexarm.integrators.step_runner import Given
-from flexarm.profiles.bandwidth import Outlook, Pace, calm, share, together
+from flexarm.integrators.step_runner import PlantParameters
+from flexarm.profiles.bandwidth import Bandwidth, StepBounds, combined_bandwidth, node_factor, unlimited_bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, SegmentTable, Stretch
-from flexarm.profiles.derived import DATA, pieces_of
+from flexarm.profiles.derived import DATA_SEGMENTS, pieces_of
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile, require_data
 from flexarm.profiles.standard import constant
 from flexarm.profiles.tracing import Channel
 
-SAME = 1e-12  # of the run: times that are nearer than this are one stop
+EQUAL_TIMES = 1e-12  # of the run: times that are nearer than this are one stop
 
 
 class Schedule:
@@ -57,9 +57,9 @@ class Schedule:
             self.controller = DigitalLaw(self.feedback, system)
         self.law = TracedLaw(self.feedback, system) if self.feedback and not digital else None
         self._weights = np.zeros(0 if self.law is None else 3 * len(self.law.states))
-        self.outlooks: dict[str, Outlook] = {}
-        self._outlook = calm()
-        self.pace = Pace.of(np.zeros((0, 3)), np.inf)
+        self.outlooks: dict[str, Bandwidth] = {}
+        self._outlook = unlimited_bandwidth()
+        self.pace = StepBounds.of(np.zeros((0, 3)), np.inf)
         self._late: list[tuple[float, float]] = []
         self._table_of: tuple[int, SegmentTable | None] | None = None
 
@@ -67,7 +67,7 @@ class Schedule:
         """Learn how fast all inputs are between 0 and the duration, and where functions jump; of a law's own formula of
         t, in the state in which the run begins."""
         self.require_data(duration)
-        seen: list[tuple[str, Outlook]] = []
+        seen: list[tuple[str, Bandwidth]] = []
 
         def known(name: str, each: Profile, rate: int) -> Profile:
             found, outlook = each.look(0.0, duration, rate)
@@ -85,9 +85,9 @@ class Schedule:
         if self.law is not None:
             seen += [("a profile in the feedback law", each.look(0.0, duration)) for each in self.law.channels]
             seen.append(("the feedback law", self.law.look(duration, q, v)))
-        self.outlooks = {name: together(each for said, each in seen if said == name) for name, _ in seen}
-        self._outlook = together(self.outlooks.values())
-        self.pace = Pace.of(self._outlook.stretches, duration)
+        self.outlooks = {name: combined_bandwidth(each for said, each in seen if said == name) for name, _ in seen}
+        self._outlook = combined_bandwidth(self.outlooks.values())
+        self.pace = StepBounds.of(self._outlook.stretches, duration)
         vars(self).pop("jumps", None)  # functions may jump, too
         self._late = self._late_jumps(duration)
         self.last_jump = max((time for time in self.jumps if 0 <= time < duration), default=0.0)
@@ -120,7 +120,7 @@ class Schedule:
     def is_data(self) -> bool:
         """True if torques, motions and loads are given by numbers: they are the same whenever they are evaluated."""
         profiles = [*self.torques, *self.motions.values(), *(part for _, parts in self.loads for part in parts)]
-        return all(isinstance(piece, DATA) for each in profiles for piece in pieces_of(each))
+        return all(isinstance(piece, DATA_SEGMENTS) for each in profiles for piece in pieces_of(each))
 
     @property
     def law_weights(self) -> Array:
@@ -146,7 +146,7 @@ class Schedule:
 
         None if nothing bounds the steps, or no function was sampled.
         """
-        longest = float(self.pace.longest.min()) * share(nodes)
+        longest = float(self.pace.longest.min()) * node_factor(nodes)
         return {
             "longest_step_by_inputs": longest if np.isfinite(longest) else None,
             "input_jumps": len(self.jumps),
@@ -187,11 +187,11 @@ class Schedule:
         return Loads(tuple(load.link for load, _ in self.loads), places)
 
     @cached_property
-    def given(self) -> Given:
+    def given(self) -> PlantParameters:
         """Numbers of the robot for the functions of the plant."""
         places = np.zeros(0) if self.law is None else np.array(self.law.places, dtype=float)
         numbers = np.concatenate([self.system.numbers, self._loaded.places.vector, places, self._weights])
-        return Given(numbers, np.concatenate([self.system.sizes, np.ones(len(self._weights) // 3)]))
+        return PlantParameters(numbers, np.concatenate([self.system.sizes, np.ones(len(self._weights) // 3)]))
 
     @property
     def _sources(self) -> list[tuple[str, Any]]:
@@ -221,14 +221,14 @@ class Schedule:
         """Times that must be step boundaries: where inputs may jump, samples of a digital controller, the end."""
         jumps, last = {time for time in self.jumps if 0 < time < duration}, 0.0
         for time in heapq.merge(sorted(jumps), self._ticks(duration), [duration]):
-            if time > last + SAME * duration:  # a jump and a sample may be the same but for rounding
+            if time > last + EQUAL_TIMES * duration:  # a jump and a sample may be the same but for rounding
                 last = min(time, duration)
                 yield last
 
     def breakpoints(self, duration: float) -> Iterator[float]:
         """Return the same without samples of a digital controller, but for those at which inputs may jump."""
         jumps, last = {time for time in self.jumps if 0 < time < duration}, 0.0
-        rate, slack = 1.0 if self.controller is None else self.controller.rate, SAME * duration
+        rate, slack = 1.0 if self.controller is None else self.controller.rate, EQUAL_TIMES * duration
         for time in (*sorted(jumps), duration):
             tick = 0.0 if self.controller is None else round(time * rate) / rate
             stop = tick if last + slack < tick < time <= tick + slack else time
@@ -243,7 +243,7 @@ class Schedule:
         ticks = set() if rate is None else {round(time * rate) / rate for time in jumps}
         found, stop = dict[float, float](), 0.0
         for time in sorted(jumps | ticks):
-            if time > stop + SAME * duration:
+            if time > stop + EQUAL_TIMES * duration:
                 stop = time
             elif time in jumps and time > stop:
                 found[stop] = time

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 # A step of such chains took as long either way at 12 and 20 links, and half as long in loops at 30; that of rigid
 # links was faster written out up to 100 (benchmarks/sharing.py). Set-up is shorter in loops from a few links on; but
 # up to here a step keeps the instructions that it had.
-LARGE = 6000
+MIN_INSTRUCTIONS = 6000
 
-NONE = ca.MX(0, 1)
+NO_VALUES = ca.MX(0, 1)
 
 
-def shares(structure: Structure) -> bool:
+def has_shared_links(structure: Structure) -> bool:
     """Return True if a robot has many links of few kinds, each of which depends on its parent and its own coordinates
     only.
     """
     bodies = structure.equations.chain.bodies
-    if structure.constrained or sum(link_size_estimate(body.link) for body in bodies) < LARGE:
+    if structure.constrained or sum(link_size_estimate(body.link) for body in bodies) < MIN_INSTRUCTIONS:
         return False
     if not all(isinstance(body.link.joint, (Revolute, Weld)) for body in bodies):
         return False
@@ -72,7 +72,7 @@ class SharedLinks:
     def _of(self, i: int | None, *vectors: Any) -> list[Any]:
         """A link's own parts; of the ground nothing."""
         if i is None:
-            return [NONE] * len(vectors)
+            return [NO_VALUES] * len(vectors)
         return [vector[self.bodies[i].local.all] for vector in vectors]
 
     def _free_parts(self, vector: Any) -> list[Any]:
@@ -169,7 +169,7 @@ class SharedLinks:
             if parent is not None:
                 at_V[parent], own[parent] = at_V[parent] + up, own[parent] + up_x
         twists: dict[int | None, Any] = {None: ca.MX(6, 1)}
-        found: dict[int | None, Any] = {None: NONE}
+        found: dict[int | None, Any] = {None: NO_VALUES}
         for i in self.order:
             parent = self.bodies[i].parent
             outward = folds[i].outward(twists[parent].sparsity())
@@ -225,7 +225,7 @@ class SharedLinks:
             *frames[i], energies[i], bends[i] = report(*given, mine)
         tip = self.links[last].tip(*_patterns(*frames[last][:2]))
         R, position = tip(*frames[last][:2], *self._of(last, q), self._own_numbers(last, p))
-        missing = self.residual(q, v, a, u, p)[plant.driven] if plant.driven else NONE
+        missing = self.residual(q, v, a, u, p)[plant.driven] if plant.driven else NO_VALUES
         total = sum(energies.values(), ca.MX.zeros(4))
         sides = ca.horzcat(*(bends[i] for i in range(last + 1)))
         return self._function("report", [q, v, a, u], [total, R, position, missing, sides])

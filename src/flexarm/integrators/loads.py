@@ -18,10 +18,14 @@ from flexarm.profiles.profile import Profile
 from flexarm.robot import Robot
 from flexarm.robot.basis_selection import OUT_OF_PLANE
 
-COMPONENTS = [(kind, axis) for kind in ("force", "torque") for axis in range(3)]
-FEELS = {"bend_y": {"force": [1], "torque": [2]}, "bend_z": {"force": [2], "torque": [1]}, "twist": {"torque": [0]}}
+LOAD_COMPONENTS = [(kind, axis) for kind in ("force", "torque") for axis in range(3)]
+EXCITED_BY = {
+    "bend_y": {"force": [1], "torque": [2]},
+    "bend_z": {"force": [2], "torque": [1]},
+    "twist": {"torque": [0]},
+}
 """By family, along and about which axes of its link forces and torques excite it."""
-ASKEW = 1e-6  # of a unit vector
+MIN_COMPONENT = 1e-6  # of a unit vector
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def warn_of_idle_loads(system: System, loads: list[tuple[LoadPoint, list[Profile
         inboard = {name, *_inboard(system.robot, load.link)}
         idle = [
             f"{kind} {'xyz'[axis]}"
-            for (kind, axis), part in zip(COMPONENTS, parts, strict=True)
+            for (kind, axis), part in zip(LOAD_COMPONENTS, parts, strict=True)
             if part != profile(0.0, "loads")
             and any(_bends(system, link, left, kind, axis, q) for link, left in missing.items() if link in inboard)
         ]
@@ -122,5 +126,5 @@ def _inboard(robot: Robot, link: int) -> Iterator[str]:
 def _bends(system: System, link: str, families: Iterable[str], kind: str, axis: int, q: Array) -> bool:
     """Return True if a force or torque along a world axis excites families of a link at the posture q."""
     own = system.frame(link, 0.0, q)[:3, :3]
-    felt = {k for family in families for k in FEELS.get(family, {}).get(kind, [])}
-    return any(abs(own[axis, k]) > ASKEW for k in felt)
+    felt = {k for family in families for k in EXCITED_BY.get(family, {}).get(kind, [])}
+    return any(abs(own[axis, k]) > MIN_COMPONENT for k in felt)

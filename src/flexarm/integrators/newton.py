@@ -17,9 +17,9 @@ from flexarm.integrators.constraint_solver import ConstraintsAt
 if TYPE_CHECKING:
     from flexarm.integrators.plant import Plant
 
-MOST = 12  # iterations
-LASTING = 100  # steps for which what an iteration leaves is thought to be the same
-TINY = 1e-300  # nothing is smaller that is not zero
+MAX_ITERATIONS = 12  # iterations
+ERROR_STEPS = 100  # steps for which what an iteration leaves is thought to be the same
+MIN_POSITIVE = 1e-300  # nothing is smaller that is not zero
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class NewtonProblem:
             found = list(once(*found, *given, numbers))
         first = _rate(found[2]) if like is None else like.rate
         counts = weight**2 * first * found[2][1] > self.plant.solved
-        more = max(1, MOST - least)
+        more = max(1, MAX_ITERATIONS - least)
         onward = self.plant.made(("onward", more), lambda _: _onward(once, more, len(found)))
         found = list(onward(counts, *found, *given, numbers, weight, self.plant.solved))
         measured = _rate(found[2])
@@ -111,7 +111,7 @@ def _renewed(plant: Plant) -> Callable[..., Any]:
 
 
 def _rate(sizes: Any) -> Any:
-    return ca.fmin(1, sizes[1] / ca.fmax(sizes[0], TINY))
+    return ca.fmin(1, sizes[1] / ca.fmax(sizes[0], MIN_POSITIVE))
 
 
 def iteration(plant: Plant) -> ca.Function:

@@ -27,7 +27,7 @@ from flexarm.dynamics.parameters import Parameters, ParameterSymbols
 from flexarm.feedback.traced_law import TracedLaw
 from flexarm.foundation.dataclass import dataclass
 from flexarm.integrators.constraint_solver import ConstraintSolver, Stabilization
-from flexarm.integrators.link_loops import SharedLinks, shares
+from flexarm.integrators.link_loops import SharedLinks, has_shared_links
 from flexarm.integrators.state import Layout
 from flexarm.robot.joints import Prismatic
 
@@ -175,7 +175,7 @@ class Plant:
     @cached_property
     def shared(self) -> SharedLinks | None:
         """Loops over the links, if they are many."""
-        return SharedLinks(self) if shares(self.structure) else None
+        return SharedLinks(self) if has_shared_links(self.structure) else None
 
     def _loop(self, name: str) -> WithNumbers | None:
         """A function as such a loop."""

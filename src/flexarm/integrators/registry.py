@@ -16,7 +16,7 @@ from flexarm.integrators.esdirk import Esdirk
 from flexarm.integrators.generalized_alpha import GeneralizedAlpha, Newmark
 from flexarm.integrators.method import Method
 from flexarm.integrators.plant import Plant
-from flexarm.integrators.step_runner import CompiledStepper, Given, Stepper
+from flexarm.integrators.step_runner import CompiledStepper, PlantParameters, Stepper
 from flexarm.integrators.step_size import StepSize, Tolerance
 from flexarm.integrators.sundials import SundialsStepper
 
@@ -37,7 +37,7 @@ FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to p
 class Solver(Protocol):
     """Selects the steps of a plant and their sizes."""
 
-    def stepper(self, plant: Plant, count: int, native: Native, given: Given) -> Stepper: ...
+    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> Stepper: ...
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize: ...
 
@@ -49,7 +49,7 @@ class Compiled:
     method: Method
     tolerance: Tolerance
 
-    def stepper(self, plant: Plant, count: int, native: Native, given: Given) -> Stepper:
+    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> Stepper:
         return CompiledStepper(plant, self.method, count, native, given)
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
@@ -63,7 +63,7 @@ class Sundials:
     kind: str
     tolerance: Tolerance
 
-    def stepper(self, plant: Plant, count: int, native: Native, given: Given) -> Stepper:
+    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> Stepper:
         rtol, atol = self.tolerance.rtol, self.tolerance.atol
         return SundialsStepper(plant, self.kind, count, rtol, rtol / 10 + atol, given)
 

@@ -14,7 +14,7 @@ from flexarm.integrators.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.state import State
 
-WIDEST = 8.0  # no method here is stable for steps of more than this over the fastest rate
+MAX_STABLE_STEP = 8.0  # no method here is stable for steps of more than this over the fastest rate
 
 
 class RungeKutta(Method):
@@ -69,7 +69,7 @@ class RungeKutta(Method):
         fastest = float(np.abs(rates).max(initial=0.0))
         if not fastest:
             return math.inf
-        steps, stability = np.geomspace(WIDEST, WIDEST / 1e3, 300) / fastest, self._stability[::-1]
+        steps, stability = np.geomspace(MAX_STABLE_STEP, MAX_STABLE_STEP / 1e3, 300) / fastest, self._stability[::-1]
         for dt in steps.tolist():
             growth = np.log(np.abs(np.polyval(stability, dt * rates)).max())
             if growth * duration / dt <= 1:

@@ -23,7 +23,7 @@ from flexarm.integrators.plant import Plant
 from flexarm.integrators.step_size import LocalSpectrum
 
 
-class Starts:
+class InitialAccelerations:
     """The start of a plant, of many states."""
 
     def __init__(self, runner: Runner, numbers: Array) -> None:
@@ -39,7 +39,7 @@ MOST_NUMBERS = 2e6  # and numbers in them
 
 
 @dataclass(frozen=True)
-class Given:
+class PlantParameters:
     """Numbers of a robot for the functions of its plant, and the size of each coordinate."""
 
     numbers: Array
@@ -59,7 +59,7 @@ class Stepper(Protocol):
     report: Report
 
     @property
-    def starts(self) -> Starts:
+    def starts(self) -> InitialAccelerations:
         """Accelerations in many states."""
 
     def advance(self, inputs: DriverInputs) -> DriverStatus:
@@ -80,13 +80,13 @@ class Stepper(Protocol):
 class CompiledStepper:
     """Steps of a method, up to `capacity` in one call. (A `Stepper`.)"""
 
-    def __init__(self, plant: Plant, method: Method, capacity: int, native: Native, given: Given) -> None:
+    def __init__(self, plant: Plant, method: Method, capacity: int, native: Native, given: PlantParameters) -> None:
         self.method, self._native, self._given = method, native, given
         self.order, self.nodes = method.order, method.nodes
         self.explicit, self.softens = method.explicit, any(method.softening(1.0))
         self.sizes = given.sizes
         self._sampler: SampledDriver | None = None
-        self._starts: Starts | None = None
+        self._starts: InitialAccelerations | None = None
         self._code = code_of(plant, method)
         self.plant = self._code.plant
         runners, layout = self._code.runners(native), self.plant.layout
@@ -149,10 +149,10 @@ class CompiledStepper:
         return self._is_compiled
 
     @property
-    def starts(self) -> Starts:
+    def starts(self) -> InitialAccelerations:
         """Accelerations in many states; made when they are needed first."""
         if self._starts is None:
-            self._starts = Starts(self._start_runner, self._given.numbers)
+            self._starts = InitialAccelerations(self._start_runner, self._given.numbers)
         return self._starts
 
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:

@@ -16,8 +16,8 @@ from flexarm.foundation.validation import Array
 from flexarm.integrators.plant import Plant
 
 MOST_COORDINATES = 80  # beyond this the modes of a robot take longer than they are worth
-STILL = 1e-12  # of the other modes' motion
-IMMOBILE = 1e-12  # of the largest mobility: what constraints hold
+REST_TOLERANCE = 1e-12  # of the other modes' motion
+IMMOBILE_TOLERANCE = 1e-12  # of the largest mobility: what constraints hold
 
 
 def small_motions(plant: Plant) -> ca.Function:
@@ -54,7 +54,7 @@ class LocalSpectrum:
         if not all(np.isfinite(each).all() for each in (mobility, K, D)):  # whoever steps there will find out
             mobility, K, D = np.zeros((3, 0, 0))
         sizes, axes = np.linalg.eigh((mobility + mobility.T) / 2)
-        free = sizes > IMMOBILE * sizes.max(initial=0.0)
+        free = sizes > IMMOBILE_TOLERANCE * sizes.max(initial=0.0)
         roots, axes = np.sqrt(sizes[free]), axes[:, free]
         squares, turned = np.linalg.eigh((axes * roots).T @ K @ (axes * roots))
         shapes = (axes * roots) @ turned
@@ -81,18 +81,18 @@ class LocalSpectrum:
             return self
         parts = np.abs(np.stack([self.to_modes @ v, self.to_modes @ a]))
         share = parts / np.maximum(parts.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
-        moves = share.max(axis=0) > STILL
+        moves = share.max(axis=0) > REST_TOLERANCE
         damping = self.damping[np.ix_(moves, moves)]
         return LocalSpectrum(self.frequencies[moves], damping, self.to_modes[moves], self.shapes[:, moves])
 
 
-SHARE = 0.1  # of the tolerance for the largest error of a step, added up
-SOLVED = 0.015  # of the tolerance for what iterations leave, added up: it costs little to leave less
+STEP_ERROR_SHARE = 0.1  # of the tolerance for the largest error of a step, added up
+SOLVER_ERROR_SHARE = 0.015  # of the tolerance for what iterations leave, added up: it costs little to leave less
 FIRST_STEP = 0.01  # s, and of the duration; a tenth of it where inputs kick the robot
 SMALLEST_STEP = 1e-11  # s, and of a shorter duration: below this a run has met a singularity
-SAFELY = 0.9  # of the longest step with which an explicit method is stable
+STABILITY_FACTOR = 0.9  # of the longest step with which an explicit method is stable
 AFTER_JUMP = 0.1  # of the steps before, or of the first: those that follow see what the jump started
-ABSURD = 1e100  # a state beyond this is as good as not a number
+ABSURD_STATE = 1e100  # a state beyond this is as good as not a number
 SMALLEST_RTOL = 1e-13  # what rounding leaves of a tolerance
 LARGEST_RTOL = 0.1  # of the robot's length: results with larger errors have no meaning
 
@@ -120,12 +120,12 @@ class Tolerance:
 
     @property
     def share(self) -> float:
-        return SHARE * self.allowed
+        return STEP_ERROR_SHARE * self.allowed
 
     @property
     def solved(self) -> float:
         """Energy (J, twice) of rates that the iteration may miss."""
-        rate = SOLVED * self.allowed / self.horizon
+        rate = SOLVER_ERROR_SHARE * self.allowed / self.horizon
         return self.mass * rate * rate  # infinite at most: ** would raise
 
 

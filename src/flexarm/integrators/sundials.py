@@ -23,14 +23,14 @@ from flexarm.codegen.loops import Runner
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report, report
 from flexarm.integrators.plant import Plant
-from flexarm.integrators.step_runner import Given, Starts
+from flexarm.integrators.step_runner import InitialAccelerations, PlantParameters
 
 MOST_INTERVALS = 250  # in one call of CVODES
-REMEMBERED = 8  # integrators of different structures, tolerances, ...
+MAX_STORED_INTEGRATORS = 8  # integrators of different structures, tolerances, ...
 
 _made: OrderedDict[tuple[object, ...], tuple[Plant, ca.Function, Callable[[], ca.Function]]] = OrderedDict()
 
-NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which the inputs are polynomials
+INPUT_NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which the inputs are polynomials
 
 
 class SundialsStepper:
@@ -39,14 +39,16 @@ class SundialsStepper:
     explicit = softens = False
     order = 1  # of the intervals: what happens inside is CVODES' own
 
-    def __init__(self, plant: Plant, kind: str, capacity: int, rtol: float, atol: float, given: Given) -> None:
+    def __init__(
+        self, plant: Plant, kind: str, capacity: int, rtol: float, atol: float, given: PlantParameters
+    ) -> None:
         count = min(capacity, MOST_INTERVALS)
-        self.plant, self.count, self.nodes = plant, count, NODES
+        self.plant, self.count, self.nodes = plant, count, INPUT_NODES
         self.sizes, self._numbers = given.sizes, given.numbers
         layout = plant.layout
-        parts = plant.input_count, NODES, given.numbers, layout.every_a, layout.every_aux
+        parts = plant.input_count, INPUT_NODES, given.numbers, layout.every_a, layout.every_aux
         self.driver = Driver(layout.size, 1, *parts, estimate=1, patience=1, capacity=count)
-        nodes = np.array(NODES)
+        nodes = np.array(INPUT_NODES)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
         self._options = {
             "linear_multistep_method": kind,
@@ -62,7 +64,7 @@ class SundialsStepper:
             start = self.plant.start
             self._start = Evaluator(SharedFunction(start, [1, 0, 0, 1][: start.n_out()]), native=False)
             self.report = Report(Runner(report(self.plant)), self._numbers)
-            self.starts = Starts(Runner(start), self._numbers)
+            self.starts = InitialAccelerations(Runner(start), self._numbers)
         self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
 
     def sampler(self, lags: Array, rate: float, slack: float) -> None:
@@ -76,7 +78,7 @@ class SundialsStepper:
         rows = []
         for k in range(min(needed, self.count, control.most_steps)):
             try:
-                rows.append(inputs(np.minimum(control.t + control.dt * (k + np.array(NODES)), below)))
+                rows.append(inputs(np.minimum(control.t + control.dt * (k + np.array(INPUT_NODES)), below)))
             except Exception:
                 if not rows:
                     raise
@@ -102,7 +104,7 @@ class SundialsStepper:
         x0 = np.concatenate(
             [state[at.every_q][free] / scale, state[at.every_v][free] / scale, state[[at.work, at.lost]]]
         )
-        rows = np.empty((self.count, len(NODES), plant.input_count))
+        rows = np.empty((self.count, len(INPUT_NODES), plant.input_count))
         rows[:steps], rows[steps:] = inputs, inputs[-1, -1]  # what lies beyond is not used
         coefficients = np.einsum("jk,ikm->ijm", self._to_coefficients, rows)
         lasts = np.where(np.arange(self.count) < steps, dt, 0.0)
@@ -155,7 +157,7 @@ def _integrators(
                 return ca.integrator("cvodes", "cvodes", problem, 0.0, ends, options)
 
             _made[key] = plant, over(count), cache(lambda: over(1))
-            while len(_made) > REMEMBERED:
+            while len(_made) > MAX_STORED_INTEGRATORS:
                 _made.popitem(last=False)
         _made.move_to_end(key)
         return _made[key]
@@ -171,7 +173,7 @@ def _rate(plant: Plant) -> ca.Function:
 
 def _problem(plant: Plant, rate: ca.Function) -> dict[str, ca.MX]:
     """Parameters are the numbers of a robot, and what is large for each free coordinate."""
-    free, terms = len(plant.free), len(NODES)
+    free, terms = len(plant.free), len(INPUT_NODES)
     x, clock = ca.MX.sym("x", 2 * free + 2), ca.MX.sym("t")
     u = ca.MX.sym("u", 2 + plant.input_count * terms)
     p = ca.MX.sym("p", plant.numbers.numel() + free)

@@ -14,18 +14,18 @@ import casadi as ca
 import numpy as np
 
 from flexarm.codegen.evaluator import Evaluator, Native, SharedFunction
-from flexarm.codegen.loops import Many, Runner
+from flexarm.codegen.loops import RowLoop, Runner
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report, code_of
 from flexarm.integrators.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.state import Layout, State
-from flexarm.integrators.step_runner import Given
+from flexarm.integrators.step_runner import PlantParameters
 from flexarm.integrators.step_size import Tolerance
 
-SAME = 1e-18  # square, of all inputs: what differs by less has not jumped
-TOLD = 5  # numbers that steps tell
+EQUAL_INPUTS = 1e-18  # square, of all inputs: what differs by less has not jumped
+DIAGNOSTIC_COUNT = 5  # numbers that steps tell
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ZeroOrderHoldLayout:
 
     @property
     def size(self) -> int:
-        return self.state.size + self.inputs + TOLD
+        return self.state.size + self.inputs + DIAGNOSTIC_COUNT
 
     @property
     def own(self) -> slice:
@@ -56,7 +56,7 @@ class ZeroOrderHoldLayout:
     @property
     def told(self) -> slice:
         """Places of the accumulated diagnostics."""
-        return slice(self.size - TOLD, self.size)
+        return slice(self.size - DIAGNOSTIC_COUNT, self.size)
 
 
 class ZeroOrderHoldMethod(Method):
@@ -89,7 +89,7 @@ class ZeroOrderHoldMethod(Method):
         low, high = (ca.MX.sym(name, 3 * plant.n) for name in ("low", "high"))
         stages = [inputs[:, k] for k in range(len(self.nodes))]
         before, last = column[layout.own], column[layout.last]
-        jumped = ca.sumsqr((stages[0] - last)[1:]) > SAME * ca.sumsqr(stages[0][1:])  # the first is the time
+        jumped = ca.sumsqr((stages[0] - last)[1:]) > EQUAL_INPUTS * ca.sumsqr(stages[0][1:])  # the first is the time
         started = _restarted(plant)(jumped, before, stages[0], softening, plant.numbers)
         after, error, left = self.advance(plant, State.of(started, plant.layout), stages, dt)
         error_before, left_before, alarms, _, steps = ca.vertsplit(column[layout.told])
@@ -126,7 +126,14 @@ class ZeroOrderHoldStepper:
     """
 
     def __init__(
-        self, plant: Plant, method: Method, dt: float, substeps: int, native: Native, given: Given, tolerance: Tolerance
+        self,
+        plant: Plant,
+        method: Method,
+        dt: float,
+        substeps: int,
+        native: Native,
+        given: PlantParameters,
+        tolerance: Tolerance,
     ) -> None:
         self.method, self._given, self._native = ZeroOrderHoldMethod(method), given, native
         self._code = code_of(plant, self.method)
@@ -152,7 +159,7 @@ class ZeroOrderHoldStepper:
         step, start, report, _ = runners
         self._compiled, substeps = step.library is not None, len(self.inputs)
         fixed = [self._dt, self._horizon, self._solved, self._softening, self.low, self.high, self._given.numbers]
-        self._steps = Many(step, [self.path[:-1], self.inputs.reshape(substeps, -1), *fixed], [self.path[1:]])
+        self._steps = RowLoop(step, [self.path[:-1], self.inputs.reshape(substeps, -1), *fixed], [self.path[1:]])
         self.raw = self._steps.repeated(substeps)  # what a call costs at least
         waits = not self._compiled and self._native == "auto"
         self.take: Callable[[], int] = self._interpreted if waits else self.raw

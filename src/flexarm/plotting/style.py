@@ -17,7 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from flexarm.analysis.modes import ModeSet
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array, real_number
-from flexarm.results.energy_balance import words
+from flexarm.results.energy_balance import balance_sentence
 from flexarm.results.run import Run
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _run_rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, st
         rows.append(("final tip of the rigid twin", _format_position(rigid.tip.values[-1])))
         rows.append(("largest distance from the rigid twin", f"{1000 * np.nanmax(distance):.4g} mm"))
     share = statistics.get("energy_share")
-    breakdown = f", {words(share, run.robot)}" if share else ""
+    breakdown = f", {balance_sentence(share, run.robot)}" if share else ""
     rows.append(("energy balance", f"{statistics['energy_balance']:.2e} J{breakdown}"))
     if run.error_estimate is not None:
         rows.append(("estimated error", f"{1000 * run.error_estimate:.2g} mm"))

@@ -9,22 +9,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from flexarm.codegen.driver import SEGMENT
+from flexarm.codegen.driver import SEGMENT_TYPE
 from flexarm.foundation.validation import Array
 
-TERMS = 12  # of the polynomials that stand for a formula
+TERM_COUNT = 12  # of the polynomials that stand for a formula
 TOLERANCE = 1e-13  # of a formula's largest value, between it and these polynomials
 MOST_INTERVALS = 4096
 MOST_HALVINGS = 16  # of the first interval: what is still not smooth then has a kink
 
 # From values at Chebyshev points on [-1, 1] to coefficients of Chebyshev polynomials; from these to values between the
 # points, where they are farthest from what they stand for; and to coefficients of powers, the highest first
-ANGLES = np.pi * (np.arange(TERMS) + 0.5) / TERMS
-TO_CHEBYSHEV = 2 / TERMS * np.cos(np.outer(np.arange(TERMS), ANGLES))
+NODE_ANGLES = np.pi * (np.arange(TERM_COUNT) + 0.5) / TERM_COUNT
+TO_CHEBYSHEV = 2 / TERM_COUNT * np.cos(np.outer(np.arange(TERM_COUNT), NODE_ANGLES))
 TO_CHEBYSHEV[0] /= 2
-BETWEEN = np.pi * np.arange(1, TERMS) / TERMS
-TO_BETWEEN = np.cos(np.outer(BETWEEN, np.arange(TERMS)))
-TO_POWERS = np.array([np.pad(chebyshev.cheb2poly(row), (0, TERMS))[:TERMS] for row in np.eye(TERMS)])[:, ::-1]
+CHECK_ANGLES = np.pi * np.arange(1, TERM_COUNT) / TERM_COUNT
+TO_BETWEEN = np.cos(np.outer(CHECK_ANGLES, np.arange(TERM_COUNT)))
+TO_POWERS = np.array([np.pad(chebyshev.cheb2poly(row), (0, TERM_COUNT))[:TERM_COUNT] for row in np.eye(TERM_COUNT)])[
+    :, ::-1
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +110,7 @@ def fit_segment(function: Callable[[Array], Array], stretch: Stretch) -> Coeffic
     largest, count = 0.0, 0
     for _ in range(MOST_HALVINGS):
         middle, half = waiting.mean(axis=1), np.diff(waiting, axis=1)[:, 0] / 2
-        times = middle[:, None] + half[:, None] * np.cos(np.append(ANGLES, BETWEEN))
+        times = middle[:, None] + half[:, None] * np.cos(np.append(NODE_ANGLES, CHECK_ANGLES))
         try:
             with np.errstate(all="ignore"):
                 values = np.asarray(function(times.ravel()), dtype=float).reshape(times.shape)
@@ -117,7 +119,7 @@ def fit_segment(function: Callable[[Array], Array], stretch: Stretch) -> Coeffic
         if not np.isfinite(values).all():
             return None
         largest = max(largest, float(np.abs(values).max()))
-        coefficients, between = values[:, :TERMS] @ TO_CHEBYSHEV.T, values[:, TERMS:]
+        coefficients, between = values[:, :TERM_COUNT] @ TO_CHEBYSHEV.T, values[:, TERM_COUNT:]
         well = np.abs(coefficients @ TO_BETWEEN.T - between).max(axis=1) <= TOLERANCE * largest
         kept = np.column_stack([waiting[well, 0], middle[well], 1 / half[well], (coefficients @ TO_POWERS)[well]])
         found.append(kept)
@@ -139,7 +141,7 @@ class SegmentTable:
 
     def __init__(self, segments: Sequence[CoefficientSegment]) -> None:
         self._segments = tuple(segments)  # addresses in the array are of theirs
-        self.array = np.array([each.row for each in self._segments], dtype=SEGMENT)
+        self.array = np.array([each.row for each in self._segments], dtype=SEGMENT_TYPE)
 
     def replaced(self, first: int, segments: Sequence[CoefficientSegment]) -> SegmentTable:
         """Return a table in which other segments stand from a place on."""

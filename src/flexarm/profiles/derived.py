@@ -10,12 +10,12 @@ import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.profiles.bandwidth import Outlook, calm, together
+from flexarm.profiles.bandwidth import Bandwidth, combined_bandwidth, unlimited_bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, Stretch, fit_segment
 from flexarm.profiles.profile import Profile
-from flexarm.profiles.segments import ChirpSegment, Formula, Opaque, Segment, Spline, Wave, looked
+from flexarm.profiles.segments import ChirpSegment, Formula, Opaque, Segment, Spline, Wave, segment_bandwidth
 
-DATA = (Wave, ChirpSegment, Spline)  # pieces whose values are given by their numbers
+DATA_SEGMENTS = (Wave, ChirpSegment, Spline)  # pieces whose values are given by their numbers
 
 
 def pieces_of(profile: Profile) -> Iterator[Segment]:
@@ -23,14 +23,14 @@ def pieces_of(profile: Profile) -> Iterator[Segment]:
     pieces = [*profile.pieces]
     while pieces:
         piece = pieces.pop()
-        if isinstance(piece, Copies):
+        if isinstance(piece, DelayedSum):
             pieces += [each.piece for each in piece.copies]
         else:
             yield piece
 
 
 @dataclass(frozen=True)
-class Copy:
+class DelayedSegment:
     """Segment times an amplitude, delayed (s); it is never evaluated before it begins."""
 
     amplitude: float
@@ -41,23 +41,23 @@ class Copy:
     def value(self, t: Array, rate: int) -> Array:
         return np.asarray(self.amplitude * self.piece.value(np.maximum(t - self.delay, self.began), rate))
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Copy, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[DelayedSegment, Bandwidth]:
         first, last = max(begin - self.delay, self.began), end - self.delay
         if not first < last:  # but for rounding
-            return self, calm()
-        found, outlook = looked(self.piece, first, last, rate)
-        return Copy(self.amplitude, self.delay, found, self.began), outlook.delayed(1.0, -self.delay)
+            return self, unlimited_bandwidth()
+        found, outlook = segment_bandwidth(self.piece, first, last, rate)
+        return DelayedSegment(self.amplitude, self.delay, found, self.began), outlook.delayed(1.0, -self.delay)
 
 
 @dataclass(frozen=True)
-class Copies:
+class DelayedSum:
     """Sum of delayed copies.
 
     The segments of the profile that hold are stored for the whole time between two breaks: at a break, t - delay
     decides it only up to rounding.
     """
 
-    copies: tuple[Copy, ...]
+    copies: tuple[DelayedSegment, ...]
 
     def value(self, t: Array, rate: int) -> Array:
         return np.asarray(sum((each.value(t, rate) for each in self.copies), np.zeros(np.shape(t))))
@@ -65,9 +65,9 @@ class Copies:
     def expression(self, t: Any, rate: int) -> Any:
         return sum(each.amplitude * each.piece.expression(t - each.delay, rate) for each in self.copies)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         found, outlooks = zip(*(each.look(begin, end, rate) for each in self.copies), strict=True)
-        return Copies(found), together(outlooks)
+        return DelayedSum(found), combined_bandwidth(outlooks)
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
         if any(isinstance(each.piece, Opaque) for each in self.copies):
@@ -83,9 +83,11 @@ def copied(profile: Profile, amplitudes: Sequence[float], delays: Sequence[float
     starts = (-np.inf, *sorted({each for _, delay in pairs for each in (ends + delay).tolist() if np.isfinite(each)}))
     began = (-np.inf, *profile.breaks)
 
-    def between(start: float) -> Copies:
+    def between(start: float) -> DelayedSum:
         which = [int(np.searchsorted(ends + delay, start, side="right")) for _, delay in pairs]
-        return Copies(tuple(Copy(*pair, profile.pieces[k], began[k]) for pair, k in zip(pairs, which, strict=True)))
+        return DelayedSum(
+            tuple(DelayedSegment(*pair, profile.pieces[k], began[k]) for pair, k in zip(pairs, which, strict=True))
+        )
 
     late = [delay for _, delay in pairs]
     data = None if profile.data is None else (profile.data[0] + min(late), profile.data[1] + max(late))
@@ -117,9 +119,9 @@ class SecondRate:
     def expression(self, t: Any, rate: int) -> Any:
         return self._rates[rate](t)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         """A wave and its rates are equally fast; so is, nearly, what is as smooth as a profile of this kind."""
-        return self, looked(self.of, begin, end, 2)[1]
+        return self, segment_bandwidth(self.of, begin, end, 2)[1]
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
         return fit_segment(lambda t: self.value(t, rate), stretch)
@@ -146,7 +148,7 @@ def second_rate(profile: Profile, where: str) -> Profile:
 
 
 def _require_smooth(piece: Segment, where: str, profile: Profile) -> None:
-    if isinstance(piece, Copies):
+    if isinstance(piece, DelayedSum):
         for each in piece.copies:
             _require_smooth(each.piece, where, profile)
     if isinstance(piece, (Opaque, Spline)):

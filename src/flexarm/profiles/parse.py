@@ -50,14 +50,14 @@ def profile(given: Any, where: str) -> Profile:
     )
 
 
-PROBES = (0.0, 1e-6, 2.7e-6)  # s: where a function is tried: it may not be defined beyond the run
+PROBE_TIMES_S = (0.0, 1e-6, 2.7e-6)  # s: where a function is tried: it may not be defined beyond the run
 
 
 def _function_profile(function: Function, where: str) -> Profile:
     """A function of t: a formula, with the breaks of the profiles in it, if it can be traced; else called as it is."""
     name = getattr(function, "__name__", "function")
     try:
-        first, second = ([float(function(t)) for t in PROBES] for _ in range(2))
+        first, second = ([float(function(t)) for t in PROBE_TIMES_S] for _ in range(2))
     except Exception as error:
         is_law = "required positional" in str(error)
         hint = "; one law (t, q, v) is given for all actuators: torque=law" if is_law else ""
@@ -85,7 +85,7 @@ def _formula_channels(function: Function, values: Array) -> tuple[Channel, ...] 
     try:
         with tracing(symbol) as trace:
             ca.SX(function(symbol))
-        together = np.asarray(function(np.array(PROBES)), dtype=float)
+        together = np.asarray(function(np.array(PROBE_TIMES_S)), dtype=float)
     except Exception:  # whatever it does inside, it cannot be traced: call it time by time
         return None
     if together.shape not in ((), values.shape) or not np.array_equal(np.broadcast_to(together, values.shape), values):

@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array, real_number, whole_number
-from flexarm.profiles.bandwidth import EIGHTH, Outlook, calm, steady
+from flexarm.profiles.bandwidth import RESOLVED_PERIODS, Bandwidth, constant_bandwidth, unlimited_bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, Stretch
 from flexarm.profiles.profile import Profile, adjustable
 from flexarm.profiles.segments import Segment, Wave
@@ -31,12 +31,12 @@ class Polynomial:
     def expression(self, t: Any, rate: int) -> Any:
         return self._at(t, rate)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         """Return the step size that resolves the segment: any up to degree 3, else that of a wave of as many turns."""
         turns = len(self.coefficients) - 4 - (2 - rate if rate < 2 else 0)
         if turns <= 0 or not any(self.coefficients[4:]):
-            return self, calm()
-        return self, steady(begin, end, 2 * EIGHTH * (end - begin) / turns)
+            return self, unlimited_bandwidth()
+        return self, constant_bandwidth(begin, end, 2 * RESOLVED_PERIODS * (end - begin) / turns)
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
         derived = np.polynomial.polynomial.polyder(np.array(self.coefficients), rate)

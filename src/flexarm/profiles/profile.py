@@ -19,14 +19,14 @@ import numpy as np
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array
-from flexarm.profiles.bandwidth import Outlook, calm, together
+from flexarm.profiles.bandwidth import Bandwidth, combined_bandwidth, unlimited_bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, Stretch
-from flexarm.profiles.segments import Segment, looked
+from flexarm.profiles.segments import Segment, segment_bandwidth
 from flexarm.profiles.tracing import at_symbol, is_symbol
 
 
 @dataclass(frozen=True)
-class Made:
+class ProfileSource:
     """Function that made a profile, with its arguments by name."""
 
     function: Callable[..., Profile]
@@ -57,7 +57,7 @@ class Profile:
     starts: tuple[float, ...]
     pieces: tuple[Segment, ...]
     name: str
-    made: Made | None = field(default=None, compare=False, repr=False)
+    made: ProfileSource | None = field(default=None, compare=False, repr=False)
     data: tuple[float, float] | None = field(default=None, compare=False, repr=False)
     """First and last time (s) of the data, if it was left open how the profile continues outside."""
 
@@ -145,7 +145,7 @@ class Profile:
     def _breaks(self) -> Array:
         return np.array(self.breaks)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Bandwidth]:
         """Determine the bandwidth of the profile.
 
         Parameters
@@ -162,14 +162,16 @@ class Profile:
         """
         starts: list[float] = []
         pieces: list[Segment] = []
-        outlooks: list[Outlook] = []
+        outlooks: list[Bandwidth] = []
         for start, stop, piece in zip(self.starts, (*self.breaks, np.inf), self.pieces, strict=True):
             first, last = max(start if starts else begin, begin), min(stop, end)
-            found, outlook = looked(piece, first, last, rate) if first < last else (piece, calm())
+            found, outlook = (
+                segment_bandwidth(piece, first, last, rate) if first < last else (piece, unlimited_bandwidth())
+            )
             starts += [start, *outlook.jumps]
             pieces += [found] * (1 + len(outlook.jumps))
             outlooks.append(outlook)
-        return Profile(tuple(starts), tuple(pieces), self.name), together(outlooks)
+        return Profile(tuple(starts), tuple(pieces), self.name), combined_bandwidth(outlooks)
 
     def expression(self, t: Any, rate: int = 0) -> Any:
         """Return the profile, or a derivative, as a CasADi expression.
@@ -243,6 +245,6 @@ def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:
             name: tuple(each) if isinstance(each, (list, np.ndarray)) else each
             for name, each in given.arguments.items()
         }
-        return replace(found, made=Made(made, kept))  # what happens to a list later does not matter here
+        return replace(found, made=ProfileSource(made, kept))  # what happens to a list later does not matter here
 
     return made

@@ -11,13 +11,23 @@ import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.profiles.bandwidth import BLOCKS, EIGHTH, LONGEST, Outlook, block_scales, calm, probed, steady, together
+from flexarm.profiles.bandwidth import (
+    BLOCK_COUNT,
+    MAX_INTERVAL_S,
+    RESOLVED_PERIODS,
+    Bandwidth,
+    block_scales,
+    combined_bandwidth,
+    constant_bandwidth,
+    sampled_bandwidth,
+    unlimited_bandwidth,
+)
 from flexarm.profiles.coefficients import CoefficientSegment, Stretch, fit_segment
 from flexarm.profiles.tracing import Channel, traced
 
 Function = Callable[[Any], Any]
 
-DIFFERENCES = 16  # in the longest step that sees a function,
+DIFFERENCES_PER_STEP = 16  # in the longest step that sees a function,
 SHORTEST_DIFFERENCE = 1e-5  # s: unless rounding would drown them
 MOST_KNOTS = 500  # of a spline in an expression: each costs some fifteen instructions whenever it is evaluated
 
@@ -31,7 +41,7 @@ class Segment(Protocol):
     def expression(self, t: Any, rate: int) -> Any:
         """Return the segment, or a derivative, at a symbolic time."""
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         """Return the segment, prepared for evaluation, and its bandwidth between two times, up to a derivative."""
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
@@ -58,10 +68,10 @@ class Wave:
 
         return self._at(t, rate, ca.sin)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         if not self.amplitude * self.frequency:
-            return self, calm()
-        return self, steady(begin, end, EIGHTH * 2 * np.pi / abs(self.frequency))
+            return self, unlimited_bandwidth()
+        return self, constant_bandwidth(begin, end, RESOLVED_PERIODS * 2 * np.pi / abs(self.frequency))
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
         offset, slope, curvature, *_ = (*(self.offset, self.slope, self.bend)[rate:], 0.0, 0.0, 0.0)
@@ -92,9 +102,9 @@ class Formula:
     def expression(self, t: Any, rate: int) -> Any:
         return self._rates[rate](t)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         inside = (each.look(begin, end) for each in self.channels)
-        return self, together([_probed(self, begin, end, *range(rate + 1)), *inside])
+        return self, combined_bandwidth([_probed(self, begin, end, *range(rate + 1)), *inside])
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
         return fit_segment(lambda t: self.value(t, rate), stretch)
@@ -127,19 +137,19 @@ class ChirpSegment:
 
         return self._at(t, rate, ca.sin, ca.cos)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         """Return the bandwidth in parts along which the frequency grows by a quarter; in the first it hardly turns."""
         if not self.amplitude or not (self.start or self.growth):
-            return self, calm()
+            return self, unlimited_bandwidth()
         if not self.growth:
-            return self, steady(begin, end, EIGHTH / abs(self.start))
+            return self, constant_bandwidth(begin, end, RESOLVED_PERIODS / abs(self.start))
         still, slowest = -self.start / self.growth, 0.5 * abs(self.growth) ** 0.5
         fastest = max(slowest, abs(self.growth) * max(abs(begin - still), abs(end - still)))
         speeds = np.append(0.0, slowest * 1.25 ** np.arange(np.ceil(np.log(fastest / slowest) / np.log(1.25)) + 1))
         after = np.column_stack([speeds[:-1], speeds[1:]]) / abs(self.growth)
         both = np.vstack([still + after, still - after[:, ::-1]])
-        stretches = np.column_stack([np.clip(both, begin, end), np.tile(EIGHTH / speeds[1:], 2)])
-        return self, Outlook(stretches[stretches[:, 0] < stretches[:, 1]])
+        stretches = np.column_stack([np.clip(both, begin, end), np.tile(RESOLVED_PERIODS / speeds[1:], 2)])
+        return self, Bandwidth(stretches[stretches[:, 0] < stretches[:, 1]])
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
         if rate:
@@ -175,7 +185,7 @@ class Spline:
     def value(self, t: Array, rate: int) -> Array:
         return np.asarray(self.curve(t, rate))
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         """Knots may be dense where nothing happens, so it is probed as a function is; but no step need be shorter than
         from knot to knot."""
         knots, spacing = self.curve.x, np.diff(self.curve.x)
@@ -186,7 +196,7 @@ class Spline:
         local = spacing[np.clip(np.searchsorted(knots, stretches[:, 0], side="right") - 1, 0, len(spacing) - 1)]
         stretches = np.column_stack([stretches[:, :2], np.maximum(stretches[:, 2], local)])
         unseen = (spacing < found.resolution) & (knots[1:] > begin) & (knots[:-1] < end)
-        return self, Outlook(np.vstack([stretches, self._between_knots(rates)[unseen]]))
+        return self, Bandwidth(np.vstack([stretches, self._between_knots(rates)[unseen]]))
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
         curve = self.curve.derivative(rate) if rate else self.curve
@@ -197,7 +207,7 @@ class Spline:
     def _between_knots(self, rates: tuple[int, ...]) -> Array:
         """Stretches between knots that probes may miss: how fast a wave is that has such derivatives."""
         knots, spacing = self.curve.x, np.diff(self.curve.x)
-        speed, blocks = np.zeros(len(spacing)), np.arange(len(spacing)) * BLOCKS // len(spacing)
+        speed, blocks = np.zeros(len(spacing)), np.arange(len(spacing)) * BLOCK_COUNT // len(spacing)
         for rate in rates:
             curve = self.curve.derivative(rate) if rate else self.curve
             scale = block_scales(curve(knots)[:, None], np.zeros(1))[blocks, 0] / 2
@@ -206,7 +216,7 @@ class Spline:
                 change = np.abs(curve(knots, order))
                 speed = np.maximum(speed, (np.maximum(change[:-1], change[1:]) / scale) ** (1 / order))
         with np.errstate(divide="ignore"):
-            longest = np.maximum(spacing, EIGHTH * 2 * np.pi / speed)
+            longest = np.maximum(spacing, RESOLVED_PERIODS * 2 * np.pi / speed)
         return np.column_stack([knots[:-1], knots[1:], longest])
 
     def expression(self, t: Any, rate: int) -> Any:
@@ -248,12 +258,12 @@ class Opaque:
     def expression(self, t: Any, rate: int) -> Any:
         raise TypeError("a function that can only be called at numbers has no formula")
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
         """Return the bandwidth, found by calls; derivatives become differences as short as the function is fast."""
         values = _probed(self, begin, end, 0)
         if not rate:
             return self, values
-        fit = replace(self, step=float(np.clip(values.longest / DIFFERENCES, SHORTEST_DIFFERENCE, self.step)))
+        fit = replace(self, step=float(np.clip(values.longest / DIFFERENCES_PER_STEP, SHORTEST_DIFFERENCE, self.step)))
         return fit, _probed(fit, begin, end, 0, rate, noise=4 * np.finfo(float).eps / fit.step**rate)
 
     def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
@@ -261,7 +271,7 @@ class Opaque:
         return None
 
 
-def looked(piece: Any, begin: float, end: float, rate: int) -> tuple[Segment, Outlook]:
+def segment_bandwidth(piece: Any, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
     """Return the bandwidth of a segment, also of one of the user's that does not provide it."""
     if hasattr(piece, "look"):
         return piece.look(begin, end, rate)  # type: ignore[no-any-return]
@@ -269,14 +279,16 @@ def looked(piece: Any, begin: float, end: float, rate: int) -> tuple[Segment, Ou
 
 
 def _probed(
-    piece: Segment, begin: float, end: float, *rates: int, noise: float = 0.0, longest: float = LONGEST
-) -> Outlook:
+    piece: Segment, begin: float, end: float, *rates: int, noise: float = 0.0, longest: float = MAX_INTERVAL_S
+) -> Bandwidth:
     """Sample a segment and its derivatives; `noise` is that of the highest one."""
 
     def values(t: Array) -> Array:
         return np.stack([_until_failure(piece, t, rate) for rate in rates], axis=1)
 
-    return probed(values, begin, end, np.append(np.zeros(len(rates) - 1), noise), min(longest, LONGEST))
+    return sampled_bandwidth(
+        values, begin, end, np.append(np.zeros(len(rates) - 1), noise), min(longest, MAX_INTERVAL_S)
+    )
 
 
 def _until_failure(piece: Segment, t: Array, rate: int) -> Array:

@@ -21,13 +21,13 @@ import numpy as np
 from flexarm.codegen.library import building
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.profiles.bandwidth import Outlook
+from flexarm.profiles.bandwidth import Bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, Stretch
 
 if TYPE_CHECKING:
     from flexarm.profiles.profile import Profile
 
-NOTHING = np.zeros(0)
+NO_VALUES = np.zeros(0)
 
 _here = threading.local()  # .depth: how many functions this thread is tracing; .trace: what they were told
 
@@ -68,7 +68,7 @@ class Channel:
         found = piece.segment(own, self.rate) if hasattr(piece, "segment") else None
         return None if found is None else found.at(self.scale, self.shift)
 
-    def look(self, begin: float, end: float) -> Outlook:
+    def look(self, begin: float, end: float) -> Bandwidth:
         """Return the bandwidth between two times."""
         first, last = sorted(self.scale * t + self.shift for t in (begin, end))
         return self.profile.look(first, last, self.rate)[1].delayed(self.scale, self.shift)
@@ -145,7 +145,7 @@ def traced(function: Callable[..., Any], *symbols: Any) -> Any:
 
 
 @contextmanager
-def tracing(t: Any, known: Any = None, values: Array = NOTHING) -> Iterator[Trace]:
+def tracing(t: Any, known: Any = None, values: Array = NO_VALUES) -> Iterator[Trace]:
     """Context in which profiles at the symbolic time `t` become channels; `known` symbols have these `values`."""
     trace = Trace(t, known, values)
     with _tracing(trace):

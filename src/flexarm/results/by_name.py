@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 AXES = ("x", "y", "z")
-GAUGE = re.compile(r"(?P<link>[\w-]+)\.strain\((?P<x>[^,()]*).*\)")  # as laws and linear models have it
+STRAIN_PATTERN = re.compile(r"(?P<link>[\w-]+)\.strain\((?P<x>[^,()]*).*\)")  # as laws and linear models have it
 ENERGY_WORDS = {
     "kinetic": "kinetic energy",
     "elastic": "elastic energy",
@@ -25,12 +25,12 @@ ENERGY_WORDS = {
     "dissipated": "dissipated energy",
     "balance": "energy lost or gained by integration",
 }
-RATES = {"q": ("", ""), "v": ("rate of ", "/s"), "a": ("acceleration of ", "/s2")}
+RATE_NAMES = {"q": ("", ""), "v": ("rate of ", "/s"), "a": ("acceleration of ", "/s2")}
 DEFORMATIONS = dict(zip(FAMILIES, ("bending y", "bending z", "twist", "stretch"), strict=True))
 
 
 @dataclass(frozen=True)
-class Series:
+class Quantity:
     """One quantity: its place in the data, its unit and its label in figures."""
 
     variable: str
@@ -46,7 +46,7 @@ class Series:
         return data[self.variable].sel(self.part)
 
 
-def named(data: xr.Dataset, name: object) -> Series:
+def named(data: xr.Dataset, name: object) -> Quantity:
     """The quantity of that name, one of `available`."""
     table = available(data)
     if isinstance(name, str) and name not in table and (way := _method(data, name)):
@@ -63,7 +63,7 @@ def _method(data: xr.Dataset, name: str) -> str:
     base = name.rstrip("'")
     if base in _labels(data, "coordinate") and len(name) - len(base) in (1, 2):
         return f"did you mean '{'va'[len(name) - len(base) - 1]}.{base}'?"
-    if match := GAUGE.fullmatch(name):
+    if match := STRAIN_PATTERN.fullmatch(name):
         return f"that is run.strain('{match['link']}', {match['x']})"
     if link not in _labels(data, "link") or word not in ("reaction", "moment", "force", "strain"):
         return ""
@@ -71,42 +71,42 @@ def _method(data: xr.Dataset, name: str) -> str:
     return f"that is run.{word}('{link}'{place})"
 
 
-def available(data: xr.Dataset) -> dict[str, Series]:
+def available(data: xr.Dataset) -> dict[str, Quantity]:
     """Return all quantities by name; a point whose name is taken (`tip`) is `points.tip.x`."""
-    out: dict[str, Series] = {}
+    out: dict[str, Quantity] = {}
     for name, series in _all(data):
         out[name if name not in out else f"{series.variable}.{name}"] = series
     return out
 
 
-def _all(data: xr.Dataset) -> Iterator[tuple[str, Series]]:
+def _all(data: xr.Dataset) -> Iterator[tuple[str, Quantity]]:
     units = dict(zip(_labels(data, "coordinate"), data["unit"].values.tolist(), strict=True))
-    for variable, (word, per) in RATES.items():
+    for variable, (word, per) in RATE_NAMES.items():
         for name, unit in units.items():
             link, what = _coordinate(name, unit)
-            series = Series(variable, f"{link}: {word}{what}", f"{unit or '1'}{per}", {"coordinate": name})
+            series = Quantity(variable, f"{link}: {word}{what}", f"{unit or '1'}{per}", {"coordinate": name})
             yield name if variable == "q" else f"{variable}.{name}", series
     for axis in AXES:
-        yield f"tip.{axis}", Series("tip", f"tip {axis}", "m", {"axis": axis})
+        yield f"tip.{axis}", Quantity("tip", f"tip {axis}", "m", {"axis": axis})
     for link in _labels(data, "link"):
         for axis in AXES:
             part = {"link": link, "axis": axis}
-            yield f"deflection.{link}.{axis}", Series("deflection", f"{link}: tip deflection {axis}", "m", part)
+            yield f"deflection.{link}.{axis}", Quantity("deflection", f"{link}: tip deflection {axis}", "m", part)
     for link, unit in zip(_labels(data, "input"), _input_units(data), strict=True) if "torque" in data else ():
         word = "force" if unit == "N" else "torque"
-        yield f"torque.{link}", Series("torque", f"{link}: {word}", unit, {"input": link})
+        yield f"torque.{link}", Quantity("torque", f"{link}: {word}", unit, {"input": link})
     for state in _labels(data, "law_state"):
-        yield f"law.{state}", Series("law_states", f"law: {state}", "", {"law_state": state})
+        yield f"law.{state}", Quantity("law_states", f"law: {state}", "", {"law_state": state})
     if "reaction" in data:
         for row, unit in zip(_labels(data, "row"), data["row_unit"].values.tolist(), strict=True):
-            yield f"reaction.{row}", Series("reaction", f"reaction {row}", unit, {"row": row})
+            yield f"reaction.{row}", Quantity("reaction", f"reaction {row}", unit, {"row": row})
     if "violation" in data:
-        yield "violation", Series("violation", "largest violation of a constraint")
+        yield "violation", Quantity("violation", "largest violation of a constraint")
     for name, words in ENERGY_WORDS.items():
-        yield name, Series(name, words, "J")
+        yield name, Quantity(name, words, "J")
     for point in _labels(data, "point"):
         for axis in AXES:
-            yield f"{point}.{axis}", Series("points", f"{point} {axis}", "m", {"point": point, "axis": axis})
+            yield f"{point}.{axis}", Quantity("points", f"{point} {axis}", "m", {"point": point, "axis": axis})
 
 
 def _labels(data: xr.Dataset, dimension: str) -> list[Any]:

@@ -28,12 +28,12 @@ from flexarm.results import truncation_check
 from flexarm.results.energy_balance import switches
 from flexarm.results.run import Run
 from flexarm.results.stiffening_check import LinkError, estimated_errors, warnings_of
-from flexarm.results.vibration import A_PERIOD, ALIASED
+from flexarm.results.vibration import A_PERIOD, ALIASED_SAMPLES
 from flexarm.robot import FixedPrismatic, Riding, Robot
 
 Plain = Mapping[str, Any]  # statistics and options
 
-LEAK = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
+MAX_ENERGY_ERROR = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
 
 
@@ -42,11 +42,11 @@ def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = 
 
     errors: those of second-order links, if they are computed already.
     """
-    for sentence in (*_early_end(run, system.robot), *doubts(run, system, errors)):
+    for sentence in (*_early_end(run, system.robot), *validity_warnings(run, system, errors)):
         warnings.warn(sentence, ValidityWarning, stacklevel=3)
 
 
-def doubts(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
+def validity_warnings(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
     """Return the warnings of a run, as far as it was integrated."""
     robot, statistics, options = system.robot, run.statistics, run.options
     errors = estimated_errors(run, system) if errors is None else errors
@@ -144,7 +144,7 @@ def smoothed_steps(system: System) -> list[str]:
 def _leak(run: Run, statistics: Plain, options: Plain) -> list[str]:
     """A run that gains or loses much energy by its integration is wrong, however smooth it looks."""
     share = statistics.get("energy_share", 0.0)
-    if run.status != "completed" or abs(share) <= LEAK:
+    if run.status != "completed" or abs(share) <= MAX_ENERGY_ERROR:
         return []
     did = "put in" if share > 0 else "took out"
     if switches(run.robot):
@@ -212,7 +212,7 @@ def _aliases(statistics: Plain, options: Plain) -> list[str]:
 
 def aliases(name: str, frequency: float, sample: float) -> list[str]:
     """Samples that are too far apart for a vibration show a slower one, or none."""
-    if frequency * sample * ALIASED <= 1:
+    if frequency * sample * ALIASED_SAMPLES <= 1:
         return []
     return [
         f"'{name}' vibrates at about {frequency:.3g} Hz, which samples every {sample:.3g} s do not show: take "

@@ -11,12 +11,12 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 from flexarm.robot.joints import Prismatic
 
-ROUNDING = 1e-9  # of the largest energy
-NOTHING = 1e-12  # of the energy of a robot that moves about once in the run
-LEAST = 1e-6  # shares below are not worth telling
+ROUNDING_SHARE = 1e-9  # of the largest energy
+REST_SHARE = 1e-12  # of the energy of a robot that moves about once in the run
+MIN_REPORTED_SHARE = 1e-6  # shares below are not worth telling
 
 
-class Audit(NamedTuple):
+class EnergyBalance(NamedTuple):
     """Largest error of the balance (J, and when), and the energy moved (J): the largest kinetic energy or change of any
     energy.
 
@@ -35,16 +35,16 @@ class Audit(NamedTuple):
         return self.balance / self.moved if self.moved else 0.0
 
 
-def audit(energies: Mapping[str, Array], robot: Robot, duration: float) -> Audit:
+def energy_balance(energies: Mapping[str, Array], robot: Robot, duration: float) -> EnergyBalance:
     """Evaluate the energy balance from energies over time by name."""
     balance = energies["balance"]
     stores = {name: each for name, each in energies.items() if name != "balance"}
     worst = int(np.abs(balance).argmax())
     moved = max(float(stores["kinetic"].max()), *(float(np.ptp(each)) for each in stores.values()))
     speed = sum(link.length for link in robot.links) / duration if duration else 0.0
-    nothing = NOTHING * sum(link.total_mass for link in robot.links) * speed**2
-    at_rest = moved <= max(nothing, ROUNDING * max(float(np.abs(each).max()) for each in stores.values()))
-    return Audit(float(balance[worst]), worst, 0.0 if at_rest or appears(robot) else moved)
+    nothing = REST_SHARE * sum(link.total_mass for link in robot.links) * speed**2
+    at_rest = moved <= max(nothing, ROUNDING_SHARE * max(float(np.abs(each).max()) for each in stores.values()))
+    return EnergyBalance(float(balance[worst]), worst, 0.0 if at_rest or appears(robot) else moved)
 
 
 def leaks(robot: Robot) -> bool:
@@ -66,8 +66,10 @@ def _slides(robot: Robot) -> list[Prismatic]:
     return [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
 
 
-def words(share: float, robot: Robot) -> str:
+def balance_sentence(share: float, robot: Robot) -> str:
     """Return a sentence about the energy that the integration, or contact from node to node, has gained or lost."""
-    part = f"{100 * abs(share):.2g} %" if abs(share) >= LEAST else f"less than {100 * LEAST:g} %"
+    part = (
+        f"{100 * abs(share):.2g} %" if abs(share) >= MIN_REPORTED_SHARE else f"less than {100 * MIN_REPORTED_SHARE:g} %"
+    )
     who = "contact from node to node" if switches(robot) else "the integration"
     return f"{who} {'gained' if share > 0 else 'lost'} {part} of the energy moved"

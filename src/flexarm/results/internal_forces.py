@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.feedback.signals import GAUGE, Signals
+from flexarm.feedback.signals import STRAIN_PATTERN, Signals
 from flexarm.foundation.messages import LISTED, shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.results.by_name import AXES
 from flexarm.results.dataset import COMPONENTS, Records
-from flexarm.results.outputs import INPUTS_ARE_GONE, Dense
+from flexarm.results.outputs import INPUTS_ARE_GONE, DenseOutput
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
     import xarray as xr
 
-UNITS = ("N",) * 3 + ("N m",) * 3
-LOST = (
+COMPONENT_UNITS = ("N",) * 3 + ("N m",) * 3
+NO_FORCES_REASON = (
     "this run does not tell where its loads acted and how large they were: it was written by an earlier version; "
     "simulate it again"
 )
@@ -29,9 +29,9 @@ LOST = (
 class Forces:
     """Forces on a robot at the samples of a run."""
 
-    def __init__(self, records: Records, dense: Dense | str) -> None:
+    def __init__(self, records: Records, dense: DenseOutput | str) -> None:
         self._records = records
-        self.system = dense.system(records.attrs) if isinstance(dense, Dense) else _system(records.attrs)
+        self.system = dense.system(records.attrs) if isinstance(dense, DenseOutput) else _system(records.attrs)
 
     @property
     def time(self) -> Array:
@@ -45,7 +45,7 @@ class Forces:
         options = json.loads(self._records.attrs["options"])
         places = options.get("load_places", [])
         if not places and options.get("loads", "[]") != "[]":
-            raise ValueError(LOST)
+            raise ValueError(NO_FORCES_REASON)
         loads = self._records.values("loads") if places else np.zeros((0, 0, 6))
         return {
             **{name: self._records.values(name) for name in ("q", "v", "a")},
@@ -85,7 +85,7 @@ class Forces:
 
     def gauge(self, name: str) -> xr.DataArray | None:
         """Return the strain called `fore.strain(0.1)` or `fore.strain(0.1, y, z)`; None if the name is another."""
-        match = GAUGE.fullmatch(name)
+        match = STRAIN_PATTERN.fullmatch(name)
         if match is None or match["link"] not in [link.name for link in self.system.robot.links]:
             return None
         x, y, z = Signals(self.system).gauge(name, match["link"], match["x"])
@@ -105,7 +105,7 @@ class Forces:
         if last == ["axis"]:
             coordinates["axis"] = list(AXES)
         if last == ["component"]:
-            coordinates |= {"component": list(COMPONENTS), "unit": ("component", list(UNITS))}
+            coordinates |= {"component": list(COMPONENTS), "unit": ("component", list(COMPONENT_UNITS))}
         attributes = {"long_name": meaning} | ({"units": unit} if unit else {}) | ({"axes": where} if where else {})
         return xr.DataArray(values, coordinates, dimensions, attrs=attributes)
 

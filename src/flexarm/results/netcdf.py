@@ -21,16 +21,16 @@ from flexarm.results.step_history import StepHistory
 if TYPE_CHECKING:
     import xarray as xr
 
-RATES = ("node_q", "node_v", "node_a")
-DIGEST = b"\nflexarm sha256 "  # stands behind a file, where HDF5 does not look; then 64 hexadecimal digits
-ENERGIES = ("node_work", "node_dissipated", "node_power", "node_loss_power")
+NODE_RATES = ("node_q", "node_v", "node_a")
+DIGEST_MARK = b"\nflexarm sha256 "  # stands behind a file, where HDF5 does not look; then 64 hexadecimal digits
+NODE_ENERGIES = ("node_work", "node_dissipated", "node_power", "node_loss_power")
 
 
 def with_nodes(data: xr.Dataset, nodes: StepHistory) -> xr.Dataset:
     """The Dataset of a run with its steps, along a dimension of their own."""
     parts = nodes.motions(data.sizes["coordinate"])  # a law's states are known at samples
-    variables = {name: (("node", "coordinate"), part) for name, part in zip(RATES, parts, strict=True)}
-    scalars = dict(zip(ENERGIES, nodes.rows[:, -4:].T, strict=True)) | {"node_time": nodes.times}
+    variables = {name: (("node", "coordinate"), part) for name, part in zip(NODE_RATES, parts, strict=True)}
+    scalars = dict(zip(NODE_ENERGIES, nodes.rows[:, -4:].T, strict=True)) | {"node_time": nodes.times}
     out = data.assign(variables | {name: (("node",), values) for name, values in scalars.items()})
     out["node_time"].attrs = {"units": "s", "order": nodes.order}
     return out
@@ -38,7 +38,7 @@ def with_nodes(data: xr.Dataset, nodes: StepHistory) -> xr.Dataset:
 
 def without_nodes(data: xr.Dataset) -> tuple[xr.Dataset, StepHistory | None]:
     """The Dataset as users see it, and the steps, if they are in it."""
-    names = ("node_time", *RATES, *ENERGIES)
+    names = ("node_time", *NODE_RATES, *NODE_ENERGIES)
     if not all(name in data for name in names) or "order" not in data["node_time"].attrs:
         return data, None
     times, *parts = (np.asarray(data[name].values, dtype=float) for name in names)
@@ -57,7 +57,7 @@ def netcdf(data: xr.Dataset) -> bytes:
     with h5netcdf.File(memory, "w") as file:
         data.dump_to_store(H5NetCDFStore(file), encoding={name: _encoding(data[name]) for name in _arrays(data)})
     content = memory.getvalue()
-    return content + DIGEST + hashlib.sha256(content).hexdigest().encode()
+    return content + DIGEST_MARK + hashlib.sha256(content).hexdigest().encode()
 
 
 def _encoding(variable: xr.DataArray) -> dict[str, bool]:
@@ -105,17 +105,17 @@ def require_undamaged(path: str | os.PathLike[str]) -> None:
     HDF5 may never return from a damaged file, so this is called before it opens one. Files without a digest (of earlier
     versions, of other programs, or changed in place, which cuts it off) are not checked.
     """
-    tail = len(DIGEST) + 64
+    tail = len(DIGEST_MARK) + 64
     with open(path, "rb") as file:
         left = file.seek(0, os.SEEK_END) - tail
         if left < 0:
             return
         file.seek(max(left - tail, 0))
         last = file.read()
-        mark, expected = last[-tail:][: len(DIGEST)], last[-64:]
-        if mark != DIGEST and DIGEST in last:
+        mark, expected = last[-tail:][: len(DIGEST_MARK)], last[-64:]
+        if mark != DIGEST_MARK and DIGEST_MARK in last:
             raise ValueError(f"{path}: is damaged: its end was cut off, or something was added to it")
-        if mark != DIGEST:
+        if mark != DIGEST_MARK:
             return
         file.seek(0)
         digest = hashlib.sha256()

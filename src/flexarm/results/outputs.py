@@ -20,7 +20,7 @@ from flexarm.integrators.compiled_step import Report, report
 from flexarm.integrators.inputs import Schedule
 from flexarm.integrators.step_runner import Stepper
 from flexarm.results.dataset import Arrays, Deferred, Variable, arrays
-from flexarm.results.step_history import LOW, ROUNDING, StepHistory, snapped
+from flexarm.results.step_history import EQUAL_TIMES, LOW_ORDER, StepHistory, snapped
 from flexarm.robot import Robot
 
 Points = dict[str, tuple[str, float | None]]  # by name: link, and place on it
@@ -43,7 +43,7 @@ class Inputs:
 
     def moment(self, times: Array) -> Array:
         """Return the times at which inputs are evaluated for given times."""
-        near = snapped(times, self.jumps, ROUNDING * self.end)
+        near = snapped(times, self.jumps, EQUAL_TIMES * self.end)
         return np.minimum(near, np.nextafter(self.end, -np.inf)) if self.end > 0 else near
 
     def at(self, moments: Array) -> Array:
@@ -76,7 +76,7 @@ class Inputs:
         where a step resolves a vibration with few nodes. Methods of low order have errors in q and v that stiff modes
         turn into large accelerations; their states are not projected, except at jumps.
         """
-        anew = (np.isin(moments, self.jumps) | (self.stepper.order > LOW)) & np.isfinite(inputs).all(axis=1)
+        anew = (np.isin(moments, self.jumps) | (self.stepper.order > LOW_ORDER)) & np.isfinite(inputs).all(axis=1)
         solver = self.stepper.plant.constraint_solver
         forces = None
         if solver is not None:
@@ -219,14 +219,14 @@ def _torques(inputs: Inputs, given: Array, q: Array, v: Array, driving: Array, f
     return out
 
 
-NEAR = 1e-9  # of a run's length: so far beyond its end, a time is the end's
+END_TOLERANCE = 1e-9  # of a run's length: so far beyond its end, a time is the end's
 INPUTS_ARE_GONE = (
     "a run that was saved, copied or sent elsewhere has left its inputs behind: at times between samples it knows no "
     "torques and reactions; take those of its samples, or simulate it again"
 )
 
 
-class Dense:
+class DenseOutput:
     """Recorded steps of a run with what is needed to evaluate outputs between samples."""
 
     def __init__(self, nodes: StepHistory, readings: RunOutputs | None = None) -> None:
@@ -236,7 +236,7 @@ class Dense:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without inputs: these are functions of the user and compiled code."""
-        return Dense, (self.nodes,)
+        return DenseOutput, (self.nodes,)
 
     def at(self, t: Any, attributes: dict[str, str]) -> Arrays:
         """Evaluate all outputs at times t, in the order given."""
@@ -256,7 +256,7 @@ class Dense:
         if times.ndim > 1 or not times.size:
             raise ValueError(f"t = {shown(t)}: must be a time (s) or a list of times")
         for each in np.atleast_1d(times):
-            if not 0 <= each <= end * (1 + NEAR):
+            if not 0 <= each <= end * (1 + END_TOLERANCE):
                 raise ValueError(f"t = {each:.9g}: must be between 0 and {end:.9g} s, the end of this run")
         return np.atleast_1d(times)
 

@@ -15,8 +15,8 @@ from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.results.by_name import available, named
 from flexarm.results.dataset import ENERGIES, Arrays, Records, joined
-from flexarm.results.energy_balance import words
-from flexarm.results.outputs import INPUTS_ARE_GONE, Dense
+from flexarm.results.energy_balance import balance_sentence
+from flexarm.results.outputs import INPUTS_ARE_GONE, DenseOutput
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Run:
     1.5
     """
 
-    def __init__(self, data: xr.Dataset | Arrays, dense: Dense | str = NO_STEPS) -> None:
+    def __init__(self, data: xr.Dataset | Arrays, dense: DenseOutput | str = NO_STEPS) -> None:
         self._records, self._dense = _records(data), dense
 
     # --- reading ---
@@ -614,7 +614,7 @@ class Run:
     def __repr__(self) -> str:
         t, share = self.array("time"), self.statistics.get("energy_share")
         said = f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
-        return f"{said}; {words(share, self.robot)}" if share else said
+        return f"{said}; {balance_sentence(share, self.robot)}" if share else said
 
     # --- files ---
 
@@ -672,7 +672,7 @@ class Run:
             raise ValueError(f"{path}: is no run of flexarm: it lacks {', '.join(sorted(missing))}")
         warn_of_version(str(path), data.attrs)
         data, nodes = without_nodes(data)
-        return Run(data, NO_STEPS if nodes is None else Dense(nodes))
+        return Run(data, NO_STEPS if nodes is None else DenseOutput(nodes))
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a table of all quantities.

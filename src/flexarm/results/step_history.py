@@ -27,14 +27,14 @@ QUINTIC = np.array(  # of (q, h v, h^2 a) at both ends
     ]
 )
 CUBIC = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [-3, -2, 3, -1], [2, 1, -2, 1]])  # of (x, h dx) at both ends
-RATE = np.diag(np.arange(1.0, 6.0), 1)  # from coefficients of powers to those of the derivative
-WITH_RATES = np.hstack([QUINTIC, RATE @ QUINTIC, RATE @ RATE @ QUINTIC])
-DEGREES = np.arange(6.0)[:, None, None]  # of the powers of s
-UNRESOLVED = 2.0  # times the motion in a step: accelerations further from those of a cubic throw a quintic off
-LOW = 2  # methods up to this order: their q, v and a do not fit each other well enough to derive a from q
+DERIVATIVE = np.diag(np.arange(1.0, 6.0), 1)  # from coefficients of powers to those of the derivative
+WITH_RATES = np.hstack([QUINTIC, DERIVATIVE @ QUINTIC, DERIVATIVE @ DERIVATIVE @ QUINTIC])
+POWERS = np.arange(6.0)[:, None, None]  # of the powers of s
+UNRESOLVED_FACTOR = 2.0  # times the motion in a step: accelerations further from those of a cubic throw a quintic off
+LOW_ORDER = 2  # methods up to this order: their q, v and a do not fit each other well enough to derive a from q
 
 
-def between(times: Array, states: Array, wanted: Array, layout: Layout, order: int = LOW + 1) -> Array:
+def between(times: Array, states: Array, wanted: Array, layout: Layout, order: int = LOW_ORDER + 1) -> Array:
     """Return states at wanted times from those at the nodes (rows) of a method of this order.
 
     The powers of forces and the multipliers of constraints are linear from node to node, all else as in `rows_between`.
@@ -104,7 +104,7 @@ def _coefficients(motions: list[Array], energies: list[Array], rest: list[Array]
     moved = q1 - q0
     smooth0, smooth1 = 6 * moved - 4 * v0 - 2 * v1, -6 * moved + 2 * v0 + 4 * v1
     thrown = np.maximum(np.abs(smooth0 - a0), np.abs(smooth1 - a1))
-    is_off = thrown > UNRESOLVED * (np.abs(moved) + (np.abs(v0) + np.abs(v1)) / 2)
+    is_off = thrown > UNRESOLVED_FACTOR * (np.abs(moved) + (np.abs(v0) + np.abs(v1)) / 2)
     if is_off.any():
         a0, a1 = np.where(is_off, smooth0, a0), np.where(is_off, smooth1, a1)
     x, y, z = moved - v0 - 0.5 * a0, v1 - v0 - a0, a1 - a0  # what cubic and higher terms add at s = 1
@@ -112,12 +112,12 @@ def _coefficients(motions: list[Array], energies: list[Array], rest: list[Array]
     q, v, a = (out[:, :, k * n : (k + 1) * n] for k in range(3))
     q[0], q[1], q[2] = q0, v0, 0.5 * a0
     q[3], q[4], q[5] = 10 * x - 4 * y + 0.5 * z, -15 * x + 7 * y - z, 6 * x - 3 * y + 0.5 * z
-    np.multiply(q[1:], DEGREES[1:] / h, out=v[:-1])
-    if order <= LOW:
+    np.multiply(q[1:], POWERS[1:] / h, out=v[:-1])
+    if order <= LOW_ORDER:
         a[0] = motions[0][:, 2 * n :]
         np.subtract(motions[1][:, 2 * n :], a[0], out=a[1])
     else:
-        np.multiply(v[1:], DEGREES[1:] / h, out=a[:-1])  # v has no power beyond 4
+        np.multiply(v[1:], POWERS[1:] / h, out=a[:-1])  # v has no power beyond 4
     e0, e1, r0, r1 = *(each[:, :2] for each in energies), *(h * each[:, 2:] for each in energies)
     work = out[:, :, 3 * n : 3 * n + 2]
     work[0], work[1], work[2], work[3] = e0, r0, 3 * (e1 - e0) - 2 * r0 - r1, -2 * (e1 - e0) + r0 + r1
@@ -126,8 +126,8 @@ def _coefficients(motions: list[Array], energies: list[Array], rest: list[Array]
     return out
 
 
-MOST = 200e6  # bytes: the steps of longer runs are not kept
-ROUNDING = 1e-12  # of a run's length: a time that is so near to another is the same
+MAX_HISTORY_BYTES = 200e6  # bytes: the steps of longer runs are not kept
+EQUAL_TIMES = 1e-12  # of a run's length: a time that is so near to another is the same
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class StepHistory:
 
 
 @dataclass
-class Keeper:
+class StepStore:
     """Gathers nodes while a run goes on, until they are too many. Each entry is appended whole."""
 
     layout: Layout
@@ -175,7 +175,7 @@ class Keeper:
 
     @property
     def full(self) -> bool:
-        return self.size > MOST
+        return self.size > MAX_HISTORY_BYTES
 
     def keep(self, times: Array, states: Array) -> None:
         """Nodes that follow those before; once there are too many, none are kept."""
@@ -250,7 +250,7 @@ class Recorder:
     jumps: list[float] = field(default_factory=list)  # times at which accelerations were computed anew
 
     def __post_init__(self) -> None:
-        self.keeper = Keeper(self.layout, self.order)
+        self.keeper = StepStore(self.layout, self.order)
         self._waiting: list[tuple[Array, Array, float]] = []  # times and states of nodes, and until when they count
         self._nodes = 0  # that wait
 
@@ -289,7 +289,7 @@ class Recorder:
             return
         end = self._waiting[-1][2]
         first = np.searchsorted(self.wanted, self.last, side="right")
-        until = np.searchsorted(self.wanted, end - ROUNDING * self.wanted[-1])
+        until = np.searchsorted(self.wanted, end - EQUAL_TIMES * self.wanted[-1])
         if until > first:
             here, at = self.wanted[first:until], self.layout
             times, states = (np.concatenate(each) for each in list(zip(*self._waiting, strict=True))[:2])

@@ -39,11 +39,11 @@ SAMPLES_PER_POINT = 3  # of inputs, whose mean counts
 MIN_POINTS, MAX_POINTS = 200, 6000
 MIN_SHARE = 1e-3  # of the largest response: weaker modes are taken as static
 MAX_GROWTH = 30.0  # exponent within a block of the recurrence
-BLOCK = 256  # points of a block, at most
+BLOCK_SIZE = 256  # points of a block, at most
 POINTS_AT_ONCE = 1024  # so that arrays stay in the cache, and products too small for BLAS to start threads
-REMEMBERED = 32  # estimates
+MAX_STORED_ESTIMATES = 32  # estimates
 AT_REST = 0.1  # distance from the linear static deflection, as a share of it, of links at rest in equilibrium
-ROUNDING = 1e-12  # of the robot's length: smaller deflections are none
+MIN_DEFLECTION = 1e-12  # of the robot's length: smaller deflections are none
 LARGE_ERROR = 0.2  # beyond it the size of the estimate means nothing
 
 _known: dict[tuple[object, ...], Truncation] = {}
@@ -278,7 +278,7 @@ def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str
     if key is not None:
         with _lock:
             _known[key] = found
-            while len(_known) > REMEMBERED:
+            while len(_known) > MAX_STORED_ESTIMATES:
                 _known.pop(next(iter(_known)))
     return found
 
@@ -332,7 +332,7 @@ def _error(these: Comparison, excitation: Excitation) -> float:
         some = [each[:, begin : begin + POINTS_AT_ONCE] for each in rows]
         distance = max(distance, _largest_norm(moved @ np.concatenate(some)))
         peak = max(peak, _largest_norm(bent @ np.concatenate(some[::2])))
-    if peak <= ROUNDING * sum(link.length for link in these.robot.links):
+    if peak <= MIN_DEFLECTION * sum(link.length for link in these.robot.links):
         return 0.0
     return distance / peak
 
@@ -392,7 +392,7 @@ def _responses(omega: Array, decay: Array, pushes: Array, values: Array, start: 
     turning = np.sqrt(omega**2 - decay**2)
     pole = -decay + 1j * turning
     fastest = float(decay.max(initial=0.0)) * dt
-    block = int(max(min(BLOCK, count, MAX_GROWTH / fastest if fastest else np.inf), 1))
+    block = int(max(min(BLOCK_SIZE, count, MAX_GROWTH / fastest if fastest else np.inf), 1))
     step, powers = np.exp(pole * dt), np.exp((pole * dt)[:, None] * np.arange(block))
     weights = ((1 - 1 / step) / pole)[:, None] / powers
     through = powers[:, -1] * step

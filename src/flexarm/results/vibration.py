@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from flexarm.results.run import Run
 
 
-MINDED = 0.01  # of how far a link bends, or a joint moves, in the run: smaller swings are not minded
+MIN_SWING_SHARE = 0.01  # of how far a link bends, or a joint moves, in the run: smaller swings are not minded
 ABOVE_ERRORS = 10.0  # times the tolerance: nor are those that may be errors
-OFTEN = 20  # swings: fewer are no vibration
-FAST = 0.25  # of the swings are at least so fast
+MIN_SWING_COUNT = 20  # swings: fewer are no vibration
+FAST_SHARE = 0.25  # of the swings are at least so fast
 A_PERIOD = 6  # samples of a vibration that can be seen
-ALIASED = 2  # samples a period, or fewer, show something else
-TIMES = (1, 2, 5, 10, 20)  # as many samples as without vibration; times of one run are found in those of another
-MOST_TIMES = TIMES[-1]
+ALIASED_SAMPLES = 2  # samples a period, or fewer, show something else
+REFINEMENTS = (1, 2, 5, 10, 20)  # as many samples as without vibration; times of one run are found in those of another
+MOST_TIMES = REFINEMENTS[-1]
 MOST_NUMBERS = 2_000_000  # of each of q, v and a that samples are increased to
 
 
@@ -43,7 +43,7 @@ def vibration(nodes: StepHistory, coordinates: Sequence[Coordinate], sizes: Arra
     q, v, _ = nodes.motions(len(coordinates))
     places, turns = (v[:-1] * v[1:] < 0).T.nonzero()  # of one coordinate after the other
     counts = np.bincount(places, minlength=len(coordinates))
-    often = (counts > OFTEN).nonzero()[0]
+    often = (counts > MIN_SWING_COUNT).nonzero()[0]
     if not len(often):
         return None
     before, after = v[turns, places], v[turns + 1, places]
@@ -57,7 +57,7 @@ def vibration(nodes: StepHistory, coordinates: Sequence[Coordinate], sizes: Arra
         ranges[group] = max(size, ranges.get(group, 0.0))
     found = []
     for place in often.tolist():
-        least = max(MINDED * ranges[groups[place]], ABOVE_ERRORS * rtol)
+        least = max(MIN_SWING_SHARE * ranges[groups[place]], ABOVE_ERRORS * rtol)
         own = slice(ends[place] - counts[place], ends[place])
         found.append(Vibration(place, _frequency(times[own], turned[own], least)))
     fastest = max(found, key=lambda each: each.frequency)
@@ -67,7 +67,7 @@ def vibration(nodes: StepHistory, coordinates: Sequence[Coordinate], sizes: Arra
 def _frequency(times: Array, q: Array, least: float) -> float:
     """Return how often a coordinate with these turning points swings by more than the least (Hz); 0 if it does not."""
     taken = (times[1:] - times[:-1])[np.abs(q[1:] - q[:-1]) > least]
-    return 0.5 / _quantile(taken, FAST) if len(taken) >= OFTEN else 0.0
+    return 0.5 / _quantile(taken, FAST_SHARE) if len(taken) >= MIN_SWING_COUNT else 0.0
 
 
 def _quantile(values: Array, share: float) -> float:
@@ -84,7 +84,7 @@ def refinement(found: Vibration | None, sample: float, count: int, coordinates: 
     if found is None:
         return 1
     room, wanted = MOST_NUMBERS // (count * coordinates), A_PERIOD * found.frequency * sample
-    allowed = [each for each in TIMES if each <= room] or [1]
+    allowed = [each for each in REFINEMENTS if each <= room] or [1]
     return next((each for each in allowed if each >= wanted), allowed[-1])
 
 
@@ -94,7 +94,7 @@ def refined(times: Array, by: int) -> Array:
     return np.append(between.ravel(), times[-1])
 
 
-ROUNDING = 1e-9  # of a quantity: less is no motion
+MIN_MOTION = 1e-9  # of a quantity: less is no motion
 
 
 def residual(run: Run, name: str, after: Any) -> float:
@@ -112,7 +112,7 @@ def residual(run: Run, name: str, after: Any) -> float:
         raise ValueError(f"name = {shown(name)}: is several quantities; take one of them{suggestion(name, run.names)}")
     swings = [np.ptp(each) / 2 for each in values]
     largest = values[int(np.argmax(swings))]
-    if max(swings) > ROUNDING * np.abs(largest).max() and _turns(largest) < 2:
+    if max(swings) > MIN_MOTION * np.abs(largest).max() and _turns(largest) < 2:
         warnings.warn(
             f"residual: {shown(name)} does not go to and fro between t = {after:g} s and the end of the run: what "
             "vibrates goes further; simulate for a period or more after the move",

@@ -13,10 +13,10 @@ from flexarm._version import __version__
 from flexarm.foundation.validation import Array
 from flexarm.integrators.sundials import SundialsStepper
 from flexarm.results.dataset import ENERGIES
-from flexarm.results.energy_balance import audit
-from flexarm.results.outputs import Dense, Inputs, Points, RunOutputs
+from flexarm.results.energy_balance import energy_balance
+from flexarm.results.outputs import DenseOutput, Inputs, Points, RunOutputs
 from flexarm.results.run import Run
-from flexarm.results.step_history import MOST, StepHistory
+from flexarm.results.step_history import MAX_HISTORY_BYTES, StepHistory
 from flexarm.results.vibration import Vibration, refined, refinement, vibration
 from flexarm.simulation.integration import Integration
 
@@ -52,7 +52,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
         audited, energies = nodes.times, _energies(loop, nodes)
     else:
         audited, energies = times, {name: found.variables[name].values for name in ENERGIES}
-    seen = audit(energies, loop.system.robot, float(times[-1]))
+    seen = energy_balance(energies, loop.system.robot, float(times[-1]))
     statistics = {
         **vars(recorder.statistics),
         **loop.schedule.statistics(loop.stepper.nodes),
@@ -65,7 +65,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
         "vibration": _told(fastest, loop),
     }
     attributes["statistics"] = json.dumps(statistics, default=float)
-    return Run(found, Dense(nodes, readings) if isinstance(nodes, StepHistory) else nodes)
+    return Run(found, DenseOutput(nodes, readings) if isinstance(nodes, StepHistory) else nodes)
 
 
 def _energies(loop: Integration, nodes: StepHistory) -> dict[str, Array]:
@@ -93,5 +93,6 @@ def _nodes(loop: Integration) -> StepHistory | str:
         return "adams and bdf keep their steps to themselves"
     nodes = loop.recorder.keeper.nodes
     if nodes is None:
-        return f"its {loop.recorder.statistics.steps} steps take more memory than the {MOST / 1e6:.0f} MB that are kept"
+        steps, limit = loop.recorder.statistics.steps, MAX_HISTORY_BYTES / 1e6
+        return f"its {steps} steps take more memory than the {limit:.0f} MB that are kept"
     return nodes

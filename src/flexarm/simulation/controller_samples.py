@@ -15,12 +15,15 @@ from flexarm.feedback.measurements import Instant
 from flexarm.feedback.outputs import state_values
 from flexarm.foundation.interrupts import Ending, sentence_about
 from flexarm.foundation.validation import Array
-from flexarm.integrators.inputs import SAME, Schedule
+from flexarm.integrators.inputs import EQUAL_TIMES, Schedule
 from flexarm.integrators.state import Layout
 from flexarm.integrators.step_runner import CompiledStepper, Stepper
-from flexarm.simulation.events import Watch
+from flexarm.simulation.events import EventDetector
 
-MARGIN, PERIODS = 1e-3, 4.0  # of what is large for a coordinate, and of its motion in a period: so near is a limit
+LIMIT_MARGIN, LIMIT_PERIODS = (
+    1e-3,
+    4.0,
+)  # of what is large for a coordinate, and of its motion in a period: so near is a limit
 
 
 class ControllerSamples:
@@ -58,7 +61,7 @@ class ControllerSamples:
         commands: Commands,
         duration: float,
         may_be_inside: bool,
-        watch: Watch,
+        watch: EventDetector,
     ) -> None:
         assert schedule.controller is not None
         self.controller, self.commands = schedule.controller, commands
@@ -67,7 +70,7 @@ class ControllerSamples:
         if not may_be_inside or self.controller.has_kinks:
             return
         rate = self.controller.rate
-        self.sampler = sampler = stepper.sampler(self.controller.lags, rate, SAME * duration)
+        self.sampler = sampler = stepper.sampler(self.controller.lags, rate, EQUAL_TIMES * duration)
         if sampler is None:
             return
         sampler.on_sample = self._on_sample
@@ -83,7 +86,7 @@ class ControllerSamples:
         bounds |= {place: (0.0, length) for place, (_, length) in watch.ends.items()}
         self._places = np.array(list(bounds), dtype=int)
         self._bounds = np.array(list(bounds.values())).reshape(-1, 2).T
-        self._margins = MARGIN * stepper.sizes[self._places]
+        self._margins = LIMIT_MARGIN * stepper.sizes[self._places]
 
     def is_due(self, t: float) -> bool:
         """Return True if there is a sample at time t (s) that was not taken."""
@@ -139,7 +142,7 @@ class ControllerSamples:
         if not len(self._places):
             return False
         q, v = state[self._layout.q][self._places], state[self._layout.v][self._places]
-        margin = self._margins + PERIODS / self.controller.rate * np.abs(v)
+        margin = self._margins + LIMIT_PERIODS / self.controller.rate * np.abs(v)
         return bool((q - margin < self._bounds[0]).any() or (q + margin > self._bounds[1]).any())
 
     def _on_sample(self, t: float, state: Array) -> HeldTorques | None:

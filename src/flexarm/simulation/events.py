@@ -20,17 +20,19 @@ from flexarm.foundation.messages import shown
 from flexarm.foundation.named_arrays import mismatch, named_array
 from flexarm.foundation.validation import Array
 from flexarm.integrators.state import Layout
-from flexarm.results.step_history import LOW, between
+from flexarm.results.step_history import LOW_ORDER, between
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, Riding, Robot
 from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
-CURLED = 10  # times that, where links may be curled up
-COILED = 2 * np.pi  # rad between two nodes of an exact link: they know nothing of its shape any more
+CURLED_FACTOR = 10  # times that, where links may be curled up
+MAX_NODE_ANGLE = 2 * np.pi  # rad between two nodes of an exact link: they know nothing of its shape any more
 SHORTEST_PART = 1e-4  # of a link: a part that bends must not become shorter in a run
-TURNS = 3  # times that the moment is sought at which a coordinate turns back, along straight lines of its rate
+TURN_ITERATIONS = (
+    3  # times that the moment is sought at which a coordinate turns back, along straight lines of its rate
+)
 LEAST_PARTS, MOST_PARTS = 4, 64  # of a step of high order, at whose ends conditions are looked at
-OVERRUN = 0.05  # of a link: a slide that is deeper in a stop at the link's very end has left it
+MAX_STOP_OVERRUN = 0.05  # of a link: a slide that is deeper in a stop at the link's very end has left it
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Condition:
         return None
 
 
-class Watch:
+class EventDetector:
     """Everything that is watched in a run."""
 
     def __init__(self, system: System, stop: Any) -> None:
@@ -104,7 +106,7 @@ class Watch:
         """Multiples of the size of each coordinate beyond which a deflection is absurd."""
         system = self._system
         exact = {link.name for link in system.robot.links if link.stiffening == "exact"}
-        curls = np.array([CURLED if each.link in exact else 1 for each in system.coordinates], dtype=float)
+        curls = np.array([CURLED_FACTOR if each.link in exact else 1 for each in system.coordinates], dtype=float)
         return np.where(system.elastic, BEYOND_REASON * curls * system.meshes, np.inf)
 
     def require_at_start(self, state: Array, layout: Layout) -> None:
@@ -126,7 +128,7 @@ class Watch:
 
         Conditions are evaluated at times no further `apart` (s).
         """
-        finer = _with_dips(times, states, layout, apart) if self.conditions and order > LOW else (times, states)
+        finer = _with_dips(times, states, layout, apart) if self.conditions and order > LOW_ORDER else (times, states)
         found = [
             *self._runaways(times, states[:, layout.q], sizes),
             *self._coils(times, states[:, layout.q], sizes),
@@ -146,11 +148,11 @@ class Watch:
         return [Event(float(times[max(row - 1, 0)]), sentence, "failed")]  # what lies beyond is not worth keeping
 
     def _coils(self, times: Array, q: Array, sizes: Array) -> list[Event]:
-        if not (np.abs(q) @ self._system._unit_turns > COILED).any():
+        if not (np.abs(q) @ self._system._unit_turns > MAX_NODE_ANGLE).any():
             return []
         found = []
         for name, turns in node_turns(self._system, q).items():
-            if (coiled := turns > COILED).any():
+            if (coiled := turns > MAX_NODE_ANGLE).any():
                 row = int(coiled.argmax())
                 bends = [k for k, each in enumerate(self.names) if each.startswith(f"{name}.") and self.far[k] < np.inf]
                 worst = self.names[max(bends, key=lambda k: abs(q[row, k] / sizes[k]))]
@@ -180,7 +182,7 @@ class Watch:
         """A stop is a spring: a slide may overrun it and leave its link."""
         found = []
         for place, (link, length) in self.ends.items():
-            off = np.abs(states[:, place] - length / 2) > length * (0.5 + OVERRUN)
+            off = np.abs(states[:, place] - length / 2) > length * (0.5 + MAX_STOP_OVERRUN)
             if off.any():
                 time = float(times[int(off.argmax())])
                 found.append(
@@ -288,7 +290,7 @@ def _condition(function: Callable[..., Any], names: tuple[str, ...]) -> Conditio
 
 def _with_turns(times: Array, states: Array, layout: Layout, place: int) -> tuple[Array, Array]:
     """The nodes, with points between those where a coordinate turns back: it may have been beyond a limit there."""
-    for _ in range(TURNS):
+    for _ in range(TURN_ITERATIONS):
         v = states[:, layout.v][:, place]
         turns = np.flatnonzero(v[:-1] * v[1:] < 0)
         if not turns.size:

@@ -15,7 +15,9 @@ from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
 from flexarm.robot import MovingJoint
 
-NOTICED = 1e-4  # of what is large for a coordinate: an initial state that constraints change by more is reported
+REPORTED_CHANGE = (
+    1e-4  # of what is large for a coordinate: an initial state that constraints change by more is reported
+)
 
 
 def initial_state(system: System, schedule: Schedule, q0: Vector | str, v0: Vector) -> tuple[Array, Array]:
@@ -97,7 +99,7 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
     sizes = system.sizes
     for what, old, new, per, heard in (("q0", q, found[0], "", True), ("v0", v, found[1], "/s", v_given)):
         moved = np.abs(new - old) / sizes
-        if heard and moved.max(initial=0.0) > NOTICED * max(1.0, float(np.abs(old / sizes).max())):
+        if heard and moved.max(initial=0.0) > REPORTED_CHANGE * max(1.0, float(np.abs(old / sizes).max())):
             k = int(moved.argmax())
             name, unit = system.names[k], system.units[k].replace("1", "")
             warnings.warn(

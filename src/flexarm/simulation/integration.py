@@ -13,21 +13,21 @@ from flexarm.feedback.actuators import HeldTorques
 from flexarm.feedback.measurements import Instant
 from flexarm.foundation.interrupts import Ending, Interrupts, Status
 from flexarm.foundation.validation import Array
-from flexarm.integrators.inputs import SAME, Schedule
+from flexarm.integrators.inputs import EQUAL_TIMES, Schedule
 from flexarm.integrators.step_runner import Stepper
-from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, SAFELY, StepSize
-from flexarm.profiles.bandwidth import share
+from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, STABILITY_FACTOR, StepSize
+from flexarm.profiles.bandwidth import node_factor
 from flexarm.results.step_history import Recorder, between
 from flexarm.simulation.controller_samples import ControllerSamples
-from flexarm.simulation.events import Watch
-from flexarm.simulation.run_checks import MOST_STEPS, Contacts, InertiaWatch, divergence
+from flexarm.simulation.events import EventDetector
+from flexarm.simulation.run_checks import MOST_STEPS, Contacts, InertiaCheck, divergence
 
-KICK = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
-QUICK = 100.0  # Hz
-LOOK = 1e-3  # of the duration: conditions are looked at so often
-JUMP = 1e-9  # of a driven joint's speed, and rad/s: what is less is rounding
-FEW, MANY = 16, 128  # steps of the first call of the driver; later ones take more
-NEAR = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
+KICK_SHARE = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
+FAST_RATE_HZ = 100.0  # Hz
+CONDITION_INTERVAL = 1e-3  # of the duration: conditions are looked at so often
+MIN_SPEED_JUMP = 1e-9  # of a driven joint's speed, and rad/s: what is less is rounding
+FIRST_STEP_COUNT, STEP_COUNT = 16, 128  # steps of the first call of the driver; later ones take more
+NEAR_POSTURE = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
 
 
 class Listener(Protocol):
@@ -44,7 +44,7 @@ class Integration:
         schedule: Schedule,
         stepper: Stepper,
         step_size: StepSize,
-        watch: Watch,
+        watch: EventDetector,
         recorder: Recorder,
         interrupts: Interrupts,
         longest: float = np.inf,
@@ -54,7 +54,7 @@ class Integration:
         self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
         self.contacts = Contacts(schedule.system)
         self._quickest = np.inf if schedule.controller is None else schedule.controller.quickest
-        self.inertia = InertiaWatch(schedule.system, stepper)
+        self.inertia = InertiaCheck(schedule.system, stepper)
         self.reason: str = "completed"
         self.status: Status = "completed"
 
@@ -71,7 +71,7 @@ class Integration:
         """Integrate from t = 0 to the duration; raise ValueError if the run cannot start."""
         self._listeners, self.duration = listeners, duration
         self._restrained, self._stable = q, np.inf
-        self._ahead = FEW if self.contacts.any or self.stepper.explicit else MANY
+        self._ahead = FIRST_STEP_COUNT if self.contacts.any or self.stepper.explicit else STEP_COUNT
         self._size = 0.0  # of the last step
         self._careful = np.inf  # the longest of the next steps, after some that have jumped over a contact
         self._now = 0.0, self.layout.at_rest(q, v, self.schedule.law_start)
@@ -115,7 +115,7 @@ class Integration:
         """Yield the ends of smooth parts up to a stop: the kinks of torques of actuators with limited slew."""
         kinks = () if self._held is None else self._held.kinks
         for time in kinks:
-            if self.t + SAME * self.duration < time < stop - SAME * self.duration:
+            if self.t + EQUAL_TIMES * self.duration < time < stop - EQUAL_TIMES * self.duration:
                 yield time
         yield stop
 
@@ -126,7 +126,7 @@ class Integration:
         longest, self._careful = min(self.longest, self._stable, self._quickest, self._careful), np.inf
         if self.step_size.follows_inputs:
             seen, stop = self.schedule.pace.ahead(self.t, stop)
-            longest = min(longest, seen * share(self.stepper.nodes))
+            longest = min(longest, seen * node_factor(self.stepper.nodes))
         driver, sampler = self.stepper.driver, self._sampler
         first = stop if sampler is None else sampler.first_stop(self.t, stop)
         control = self.step_size.instruct(driver, self.t, first, longest)
@@ -147,7 +147,7 @@ class Integration:
                 driver.path[0] = self.state
         self._ahead = min(2 * most, driver.capacity) if taken >= most - (sampler is not None) else most
         if np.isfinite(self._careful):
-            self._ahead = FEW
+            self._ahead = FIRST_STEP_COUNT
         self.step_size.learn(control)
         if status == DriverStatus.STEP_TOO_SMALL:
             raise Ending(self._failure())
@@ -200,7 +200,7 @@ class Integration:
         found = ControllerSamples(*parts, may_be_inside, self.watch)
         if found.sampler is not None:
             control, first = found.sampler.control, FIRST_STEP * min(1.0, self.duration)
-            control.kick = 0.0 if self.step_size.fixed or found.controller.rate > QUICK else KICK
+            control.kick = 0.0 if self.step_size.fixed or found.controller.rate > FAST_RATE_HZ else KICK_SHARE
             control.shortening, control.first_size, control.size = AFTER_JUMP, first, self.step_size.dt
             solver = self.plant.constraint_solver
             if self.plant.driven or (solver is not None and solver.projects):
@@ -219,7 +219,7 @@ class Integration:
     def _accept(self, times: Array, states: Array) -> None:
         """Record steps; end the run at the first event in them."""
         event = self.watch.first(
-            times, states, self.layout, self.system.sizes, self.stepper.order, self.duration * LOOK
+            times, states, self.layout, self.system.sizes, self.stepper.order, self.duration * CONDITION_INTERVAL
         )
         end = float(times[-1]) if event is None else event.time
         self.recorder.record(times, states, end, self._jumped)
@@ -292,7 +292,7 @@ class Integration:
         """
         self._jump = here
         controller = self.schedule.controller
-        quick = controller is not None and controller.rate > QUICK and not self.schedule.jumps_at(self.t)
+        quick = controller is not None and controller.rate > FAST_RATE_HZ and not self.schedule.jumps_at(self.t)
         if not quick and self._kicked(here):
             self.step_size.restart()
         self._restrain(here)
@@ -304,19 +304,23 @@ class Integration:
     def _restrain(self, state: Array) -> None:
         """Bound the steps of an explicit method by stability in this posture and those near it."""
         q = state[self.layout.q]
-        near = np.abs((q - self._restrained) / self.system.sizes).max(initial=0.0) < NEAR
+        near = np.abs((q - self._restrained) / self.system.sizes).max(initial=0.0) < NEAR_POSTURE
         if self.step_size.fixed or not self.stepper.explicit or (near and not self._jumped):
             return
         self._restrained = q.copy()
         inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
         if failure is None:
-            self._stable = SAFELY * self.stepper.longest_step(state, inputs[0], self.duration)
+            self._stable = STABILITY_FACTOR * self.stepper.longest_step(state, inputs[0], self.duration)
 
     def _kick_by_driven(self, t: float, before: Array, state: Array, inputs: Array) -> None:
         """Change the rates of free coordinates where those of driven joints jump: M_ff dv_f + M_fd dv_d = 0."""
         at, driven, free = self.layout, self.plant.driven, self.plant.free
         jump = state[at.v][driven] - before[at.v][driven]
-        if not t or not free or np.abs(jump).max(initial=0.0) <= JUMP * np.abs(state[at.v][driven]).max(initial=1.0):
+        if (
+            not t
+            or not free
+            or np.abs(jump).max(initial=0.0) <= MIN_SPEED_JUMP * np.abs(state[at.v][driven]).max(initial=1.0)
+        ):
             return
         old = before[at.every_v]
         pushed, still = inputs.copy(), inputs.copy()
@@ -332,7 +336,7 @@ class Integration:
     def _kicked(self, restarted: Array) -> bool:
         """Return True if a jump of the inputs has changed the accelerations."""
         before, after = (state[self.layout.a] / self.system.sizes for state in (self.state, restarted))
-        return bool(np.abs(after - before).max(initial=0.0) > KICK * np.abs(after).max(initial=0.0))
+        return bool(np.abs(after - before).max(initial=0.0) > KICK_SHARE * np.abs(after).max(initial=0.0))
 
     def _failure(self) -> str:
         """Return the reason why the integration cannot continue."""

@@ -29,17 +29,17 @@ from flexarm.integrators.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.registry import Compiled, Solver, chosen_method, name_of
 from flexarm.integrators.step_runner import CompiledStepper, Stepper
-from flexarm.integrators.step_size import LARGEST_RTOL, SAFELY, SMALLEST_RTOL, LocalSpectrum, Tolerance
+from flexarm.integrators.step_size import LARGEST_RTOL, SMALLEST_RTOL, STABILITY_FACTOR, LocalSpectrum, Tolerance
 from flexarm.results.step_history import Recorder, Statistics
 from flexarm.robot import Link, Robot
 from flexarm.robot.joints import MovingJoint, Prismatic
-from flexarm.simulation.events import Watch
+from flexarm.simulation.events import EventDetector
 from flexarm.simulation.integration import Integration
 
 MOST_JUMPS = 20  # of the inputs that are looked at
-LASTING = 5.0  # times that a mode takes to decay to a third: what it still has to be followed
-REMEMBERED = 64  # choices
-DEARER = 1.4  # a step of order 8 costs this much more than an implicit one of order 5: 1.0 to 1.6 were measured
+DECAY_FACTOR = 5.0  # times that a mode takes to decay to a third: what it still has to be followed
+MAX_STORED_CHOICES = 64  # choices
+COST_RATIO = 1.4  # a step of order 8 costs this much more than an implicit one of order 5: 1.0 to 1.6 were measured
 
 
 _chosen: dict[tuple[object, ...], bool] = {}
@@ -60,10 +60,10 @@ class StepCostEstimate:
         return float((turned * finer)[amplitudes > allowed].max(initial=0.0))
 
 
-IMPLICIT, EXPLICIT = StepCostEstimate(5, 7.5e-5), StepCostEstimate(8, 5e-7)
+IMPLICIT_COST, EXPLICIT_COST = StepCostEstimate(5, 7.5e-5), StepCostEstimate(8, 5e-7)
 
 
-def usual(robot: Robot) -> Method:
+def default_method(robot: Robot) -> Method:
     """The method with which a run begins. Where a load jumps from node to node, one that looks at the end of a step
     only: stages on both sides of a jump do not fit together."""
     return GeneralizedAlpha() if _on_mesh(robot) else Esdirk()
@@ -80,7 +80,9 @@ class LocalDynamics(Protocol):
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]: ...
 
 
-def better(stepper: LocalDynamics, schedule: Schedule, q: Array, v: Array, tolerance: Tolerance) -> Method | None:
+def cheaper_method(
+    stepper: LocalDynamics, schedule: Schedule, q: Array, v: Array, tolerance: Tolerance
+) -> Method | None:
     """A method that takes less work than that of the `stepper`, which is implicit and of order 5, if there is one."""
     robot = schedule.system.robot
     if schedule.controller is not None or not _smooth(robot) or _on_mesh(robot):
@@ -99,7 +101,7 @@ def better(stepper: LocalDynamics, schedule: Schedule, q: Array, v: Array, toler
         is_better = _compared(stepper, start, inputs, mass, tolerance)
         with _lock:
             _chosen[key] = is_better
-            while len(_chosen) > REMEMBERED:
+            while len(_chosen) > MAX_STORED_CHOICES:
                 _chosen.pop(next(iter(_chosen)))
     return Dop853() if is_better else None
 
@@ -115,8 +117,8 @@ def _compared(stepper: LocalDynamics, start: Array, inputs: Array, mass: float, 
     kicks = np.stack([stepper.start(q, v, each, 0.0)[0][free] for each in inputs])
     implicit_steps, explicit_steps = _steps(spectrum, v[free], kicks, mass, tolerance)
     moving = spectrum.moving(v[free], _kicked(kicks, layout.states))
-    stable = tolerance.horizon / (SAFELY * explicit.longest_step(moving.rates, tolerance.horizon))
-    return bool(DEARER * max(explicit_steps, stable) < implicit_steps)
+    stable = tolerance.horizon / (STABILITY_FACTOR * explicit.longest_step(moving.rates, tolerance.horizon))
+    return bool(COST_RATIO * max(explicit_steps, stable) < implicit_steps)
 
 
 def _kicked(kicks: Array, states: int) -> Array:
@@ -157,15 +159,17 @@ def _steps(spectrum: LocalSpectrum, v: Array, kicks: Array, mass: float, toleran
     w = w[swings]
     amplitudes = (pushed / w**2 + thrown / w) / np.sqrt(mass)
     decays = np.maximum(spectrum.decays[swings], 1e-9 / tolerance.horizon)
-    times = np.minimum(tolerance.horizon, LASTING * len(kicks) / decays)
-    implicit, explicit = (each.steps(amplitudes, w, times, tolerance.allowed) for each in (IMPLICIT, EXPLICIT))
+    times = np.minimum(tolerance.horizon, DECAY_FACTOR * len(kicks) / decays)
+    implicit, explicit = (
+        each.steps(amplitudes, w, times, tolerance.allowed) for each in (IMPLICIT_COST, EXPLICIT_COST)
+    )
     return implicit, explicit
 
 
-CAPACITY = 1024  # steps a call
+CALL_CAPACITY = 1024  # steps a call
 CAPACITY_OF_CONTROLLER = 64  # where each sample of a digital controller is a breakpoint
 NEXT_TO_NOTHING = 1e-6  # of the robot's mass
-TIGHTER = 10.0  # times a tolerance, to see how far off a run is; what else bounds steps is halved
+VERIFICATION_FACTOR = 10.0  # times a tolerance, to see how far off a run is; what else bounds steps is halved
 
 
 @dataclass(frozen=True)
@@ -190,24 +194,24 @@ class IntegrationOptions:
     def tighter(self, run: Statistics) -> IntegrationOptions:
         """Return options of a more accurate run than a given one, whatever bounded its steps."""
         dt = None if self.dt is None else self.dt / 2
-        return replace(self, dt=dt, tolerance=self.tolerance.divided(TIGHTER), longest=run.largest_step / 2)
+        return replace(self, dt=dt, tolerance=self.tolerance.divided(VERIFICATION_FACTOR), longest=run.largest_step / 2)
 
     def integration(
-        self, schedule: Schedule, q: Array, v: Array, wanted: Array, watch: Watch, interrupts: Interrupts
+        self, schedule: Schedule, q: Array, v: Array, wanted: Array, watch: EventDetector, interrupts: Interrupts
     ) -> Integration:
         """The run from (q, v), ready to start."""
         with building:
             chooses = self.method == "auto" and self.radius is None and self.dt is None
-            solver = Compiled(usual(schedule.system.robot), self.tolerance) if chooses else self.solver
+            solver = Compiled(default_method(schedule.system.robot), self.tolerance) if chooses else self.solver
             stepper = self._stepper(solver, schedule)
             if chooses and isinstance(stepper, CompiledStepper):
-                other = better(stepper, schedule, q, v, self.tolerance)
+                other = cheaper_method(stepper, schedule, q, v, self.tolerance)
                 if other is not None:
                     stepper = self._stepper(Compiled(other, self.tolerance), schedule)
         return self.integration_with(stepper, schedule, wanted, watch, interrupts)
 
     def integration_with(
-        self, stepper: Stepper, schedule: Schedule, wanted: Array, watch: Watch, interrupts: Interrupts
+        self, stepper: Stepper, schedule: Schedule, wanted: Array, watch: EventDetector, interrupts: Interrupts
     ) -> Integration:
         """Return the integration with a stepper that was selected before."""
         size = self.solver.step_size(self.tolerance.horizon, self.dt, float(wanted[1]))
@@ -221,7 +225,7 @@ class IntegrationOptions:
 
     def _stepper(self, solver: Solver, schedule: Schedule) -> Stepper:
         restarts = schedule.controller is not None and not isinstance(solver, Compiled)
-        capacity = CAPACITY_OF_CONTROLLER if restarts else CAPACITY
+        capacity = CAPACITY_OF_CONTROLLER if restarts else CALL_CAPACITY
         stepper = solver.stepper(schedule.plant(self.stabilization), capacity, self.native, schedule.given)
         if stepper.plant.constraint_solver is not None:
             stepper.plant.constraint_solver.prepare()

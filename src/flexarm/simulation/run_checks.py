@@ -23,15 +23,15 @@ from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.state import Layout
-from flexarm.profiles.bandwidth import Outlook, Pace
+from flexarm.profiles.bandwidth import Bandwidth, StepBounds
 from flexarm.results.checks import OF_LAWS
 from flexarm.results.energy_balance import leaks
 from flexarm.results.step_history import between
 from flexarm.robot import MovingJoint
 
-INSIDE = np.array([0.25, 0.5, 0.75])  # of a step: where it is looked at
-SHORT = 1e-8  # s: such steps have tried enough
-LEAK = 0.01  # of the largest energy of the motion so far: what a step in contact may put in or take out
+CHECKED_FRACTIONS = np.array([0.25, 0.5, 0.75])  # of a step: where it is looked at
+MIN_STEP_S = 1e-8  # s: such steps have tried enough
+MAX_CONTACT_LEAK = 0.01  # of the largest energy of the motion so far: what a step in contact may put in or take out
 
 
 class Contacts:
@@ -54,15 +54,15 @@ class Contacts:
     def first_missed(self, times: Array, states: Array, layout: Layout, report: Report) -> int | None:
         """Return the first of the steps between these nodes that jumped over a contact, if one did."""
         rows = self._in_contact(times, states, layout)
-        rows = rows[np.diff(times)[rows] >= SHORT]
+        rows = rows[np.diff(times)[rows] >= MIN_STEP_S]
         if not rows.size:
             return None
-        inside = times[rows, None] + np.diff(times)[rows, None] * INSIDE
+        inside = times[rows, None] + np.diff(times)[rows, None] * CHECKED_FRACTIONS
         looked_at = between(times, states, inside.ravel(), layout).reshape(*inside.shape, -1)
         path = np.concatenate([states[rows, None], looked_at, states[rows + 1, None]], axis=1)
         leaked, moving = _balance(path, layout, report)
         most = np.maximum.accumulate(np.maximum(moving, self._largest))
-        jumped = leaked > LEAK * most
+        jumped = leaked > MAX_CONTACT_LEAK * most
         passed = int(jumped.argmax()) if jumped.any() else len(rows)
         self._largest = float(most[passed - 1]) if passed else self._largest
         return int(rows[passed]) if passed < len(rows) else None
@@ -87,11 +87,11 @@ def _balance(path: Array, layout: Layout, report: Report) -> tuple[Array, Array]
     return np.abs(total - total[:, :1]).max(axis=1), moving
 
 
-UNUSUAL = 1e6  # times the acceleration of the whole robot under the same torque
+UNUSUAL_ACCELERATION = 1e6  # times the acceleration of the whole robot under the same torque
 AT_LEAST = 1e6  # lengths a second squared: less than that is not unusual in a run, whatever causes it
 
 
-class Answering(Protocol):
+class ForceResponse(Protocol):
     """Interface to the response of a robot to forces: any stepper."""
 
     plant: Plant
@@ -100,10 +100,10 @@ class Answering(Protocol):
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]: ...
 
 
-class InertiaWatch:
+class InertiaCheck:
     """Check of the inertia of one run; values that were found to be usual are not checked again."""
 
-    def __init__(self, system: System, stepper: Answering) -> None:
+    def __init__(self, system: System, stepper: ForceResponse) -> None:
         self.system, self.plant, self.layout = system, stepper.plant, stepper.plant.layout
         self._stepper, self.unusual = stepper, AT_LEAST
 
@@ -112,7 +112,7 @@ class InertiaWatch:
         a = state[self.layout.a]
         if not np.isfinite(a).all():
             raise ValueError(self._singularity(state) or self._too_large(state))
-        if self._answer(state) > UNUSUAL and (sentence := self._singularity(state)) is not None:
+        if self._answer(state) > UNUSUAL_ACCELERATION and (sentence := self._singularity(state)) is not None:
             raise ValueError(sentence)
 
     def _too_large(self, state: Array) -> str:
@@ -186,7 +186,7 @@ def _singularity(system: System, plant: Plant, q: Array) -> str:
 MOST_STEPS = 100_000_000  # some minutes of the smallest robot
 MOST_CALLS = 10_000_000  # of a digital controller: each is a call of Python
 NUMBERS_A_SAMPLE = 12  # for each coordinate: q, v, a and what they pass through on their way into the results
-AFTER, LONG = 5.0, 600.0  # s: a run that after so long promises to take that long says so
+NOTICE_AFTER_S, LONG_RUN_S = 5.0, 600.0  # s: a run that after so long promises to take that long says so
 
 
 def sample_times(duration: float, sample: float | None, coordinates: int) -> Array:
@@ -223,7 +223,7 @@ def require_finite_work(duration: float, dt: float | None, rate: float | None) -
         )
 
 
-def require_seen_inputs(outlooks: Mapping[str, Outlook], pace: Pace, duration: float, dt: float | None) -> None:
+def require_seen_inputs(outlooks: Mapping[str, Bandwidth], pace: StepBounds, duration: float, dt: float | None) -> None:
     """Refuse inputs that take too many steps to be seen; warn of those that will not be."""
     for name, each in outlooks.items():
         if each.unresolved:
@@ -266,9 +266,9 @@ class DurationNotice:
 
     def update(self, t: float) -> None:
         spent = clock.perf_counter() - self._begin
-        if self._said or spent < AFTER or not t:
+        if self._said or spent < NOTICE_AFTER_S or not t:
             return
-        if (total := spent * self.duration / t) > LONG:
+        if (total := spent * self.duration / t) > LONG_RUN_S:
             self._said = True
             warnings.warn(
                 f"after {spent:.0f} s this run has come to t = {t:.3g} of {self.duration:g} s: it will take about "

@@ -35,7 +35,7 @@ from flexarm.results.run import Run
 from flexarm.results.stiffening_check import estimated_errors, exact_instead, record, repeat_note
 from flexarm.robot import Robot
 from flexarm.simulation.build_run import results
-from flexarm.simulation.events import Watch
+from flexarm.simulation.events import EventDetector
 from flexarm.simulation.initial_state import initial_state
 from flexarm.simulation.integration import Integration
 from flexarm.simulation.options import IntegrationOptions, tolerance_of
@@ -62,7 +62,7 @@ def _ends(system: System, q: Array) -> Array:
     return np.stack([system.frame(name, x, q)[:, :3, 3] for name, x in places])
 
 
-SHORTEST = 1e-12  # s: less is a slip of the keyboard
+MIN_DURATION_S = 1e-12  # s: less is a slip of the keyboard
 
 
 def simulate(
@@ -187,7 +187,7 @@ def simulate(
     """
     begin = clock.perf_counter()
     system = robot if isinstance(robot, System) else _system(robot) if isinstance(robot, Robot) else System(robot)
-    duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=SHORTEST)
+    duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=MIN_DURATION_S)
     dt = None if dt is None else real_number("dt", dt, "s", above=0)
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     tolerance = tolerance_of(system.robot, rtol, atol, duration)
@@ -201,14 +201,14 @@ def simulate(
             schedule = Schedule(system, torque, motion, loads)
             require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
             wanted = sample_times(duration, sample, system.nq)
-            watch = Watch(system, stop)
+            watch = EventDetector(system, stop)
             q, v = initial_state(system, schedule, q0, v0)
         warn_of_idle_loads(system, schedule.loads, q)
         schedule.look(duration, q, v)
         require_seen_inputs(schedule.outlooks, schedule.pace, duration, dt)
         loop = plan.integration(schedule, q, v, wanted, watch, interrupts)
     _complete(loop, q, v, duration, progress)
-    options = asked(schedule, loads, plan, method, sample)
+    options = run_arguments(schedule, loads, plan, method, sample)
     checked = _verified_unless_interrupted(plan, loop, q, v, progress) if verify else {}
     run = _gathered(loop, recorded, {**options, "verify": verify}, checked, begin)
     errors = estimated_errors(run, system)
@@ -252,7 +252,7 @@ def simulate(
     return run
 
 
-def asked(
+def run_arguments(
     schedule: Schedule, loads: Any, plan: IntegrationOptions, method: str | Method, sample: float | None
 ) -> dict[str, Any]:
     """Return the arguments of a run as plain data, for its results."""
@@ -306,7 +306,7 @@ def _verified(
     """Return the estimated error of a run from a more accurate one, for its statistics; None if it was interrupted."""
     if loop.interrupts.pressed or not loop.t:
         return {"error_estimate": None}
-    again, watch = loop.schedule.replayed(loop.recorder.commands), Watch(loop.system, None)
+    again, watch = loop.schedule.replayed(loop.recorder.commands), EventDetector(loop.system, None)
     finer = plan.tighter(loop.recorder.statistics)
     with loop.interrupts.noticed():
         tighter = finer.integration(again, q, v, loop.recorder.times, watch, loop.interrupts)

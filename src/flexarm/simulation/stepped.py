@@ -29,14 +29,14 @@ from flexarm.profiles.segments import Wave
 from flexarm.profiles.standard import constant
 from flexarm.robot import Robot
 from flexarm.simulation.initial_state import initial_state
-from flexarm.simulation.options import tolerance_of, usual
-from flexarm.simulation.stepped_checks import ABSURD_SQUARE, GivenWarnings, Reading, StepError, StepWatch, available
+from flexarm.simulation.options import default_method, tolerance_of
+from flexarm.simulation.stepped_checks import ABSURD_SQUARE, GivenWarnings, Reading, StepChecks, StepError, available
 
-SHORTEST = 1e-9  # s
+MIN_STEP_S = 1e-9  # s
 MOST_SUBSTEPS = 10_000
-HORIZON = 1.0  # s, for which errors are told
-INSIDE = 1e-9  # of a step: loads at its ends are those just inside
-FLOAT = np.dtype(float)
+ERROR_HORIZON_S = 1.0  # s, for which errors are told
+INSIDE_STEP = 1e-9  # of a step: loads at its ends are those just inside
+FLOAT_TYPE = np.dtype(float)
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,12 @@ class Simulation:
         native: Native = "auto",
     ) -> None:
         self._system = robot if isinstance(robot, System) else System(robot)
-        self._dt = real_number("dt", real_number("dt", dt, "s", above=0), "s", least=SHORTEST)
+        self._dt = real_number("dt", real_number("dt", dt, "s", above=0), "s", least=MIN_STEP_S)
         if whole_number("substeps", substeps, least=1) > MOST_SUBSTEPS:
             raise ValueError(f"substeps = {substeps}: must be at most {MOST_SUBSTEPS}")
         if not isinstance(native, bool) and not (isinstance(native, str) and native == "auto"):
             raise ValueError(f"native = {shown(native)}: must be 'auto', True or False")
-        self._tolerance = tolerance_of(self.system.robot, rtol, 0.0, HORIZON)
+        self._tolerance = tolerance_of(self.system.robot, rtol, 0.0, ERROR_HORIZON_S)
         stepped = _method(method, self.system.robot)
         held = chosen_stabilization(stabilization, method)
         self._options: dict[str, Any] = {
@@ -164,7 +164,7 @@ class Simulation:
         StepError
             If the step has no result.
         """
-        if not (isinstance(torque, np.ndarray) and torque.dtype is FLOAT and torque.shape == self._shape):
+        if not (isinstance(torque, np.ndarray) and torque.dtype is FLOAT_TYPE and torque.shape == self._shape):
             torque = self._checked(torque)
         with self._lock:
             self._torques[:] = torque
@@ -362,7 +362,7 @@ class Simulation:
 
     def _begin(self, column: Array, start: float, since: float) -> None:
         """Continue from a state without knowledge of earlier steps."""
-        watch = StepWatch(self.system, self._stepper, self._tolerance, self.dt, self._said)
+        watch = StepChecks(self.system, self._stepper, self._tolerance, self.dt, self._said)
         watch.require_at_start(column[self._stepper.layout.own])
         self._watch, self._start, self._since, self._reading = watch, start, since, None
         self._before[:] = column
@@ -388,7 +388,9 @@ class Simulation:
         return idle
 
     def _read_loads(self) -> None:
-        ends = np.clip(self._nodes, INSIDE, 1 - INSIDE)  # a load that jumps between two steps does so for both
+        ends = np.clip(
+            self._nodes, INSIDE_STEP, 1 - INSIDE_STEP
+        )  # a load that jumps between two steps does so for both
         times = (self.t + self.dt * ends).ravel()
         rows, failure = self._schedule.inputs_until_failure(times, self._torques[0, 0].copy())
         if failure is not None:
@@ -428,7 +430,7 @@ def _method(method: Any, robot: Robot) -> Method:
     if isinstance(method, Method):
         return method
     if isinstance(method, str) and method == "auto":
-        return usual(robot)
+        return default_method(robot)
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]()
     why = ": chooses its own steps" if isinstance(method, str) and method in SUNDIALS else ""

@@ -20,17 +20,17 @@ from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
 from flexarm.foundation.interrupts import Ending, Status
 from flexarm.foundation.validation import Array
-from flexarm.integrators.step_size import ABSURD, Tolerance
+from flexarm.integrators.step_size import ABSURD_STATE, Tolerance
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
-from flexarm.simulation.events import OVERRUN, Watch
-from flexarm.simulation.run_checks import Contacts, InertiaWatch
+from flexarm.simulation.events import MAX_STOP_OVERRUN, EventDetector
+from flexarm.simulation.run_checks import Contacts, InertiaCheck
 
 if TYPE_CHECKING:
     from flexarm.simulation.stepped import Simulation
 
 
 AXES = "xyz"
-ENERGIES = ("kinetic", "elastic", "gravity", "drive")
+ENERGY_NAMES = ("kinetic", "elastic", "gravity", "drive")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def available(system: System) -> dict[str, Callable[[Simulation], float]]:
     for k, link in enumerate(system.robot.links):
         found |= {f"deflection.{link.name}.{axis}": partial(_deflection, k, j) for j, axis in enumerate(AXES)}
     found |= {f"torque.{name}": partial(_torque, k) for k, name in enumerate(system.inputs)}
-    found |= {name: partial(_energy, k) for k, name in enumerate(ENERGIES)}
+    found |= {name: partial(_energy, k) for k, name in enumerate(ENERGY_NAMES)}
     return found | {name: attrgetter(name) for name in ("work", "dissipated", "t", "error")}
 
 
@@ -76,10 +76,10 @@ def _energy(k: int, sim: Any) -> float:
     return float(sim._read().energies[k])
 
 
-ABSURD_SQUARE = ABSURD**2  # of a whole state
-WIDER = 1.25  # bounds of bending after a look at them, which found nothing
-BEYOND = 0.999  # of what ends a run: bounds that are met just before
-USER = 5  # frames from a warning to the call of `step`
+ABSURD_SQUARE = ABSURD_STATE**2  # of a whole state
+BOUND_GROWTH = 1.25  # bounds of bending after a look at them, which found nothing
+NEAR_LIMIT = 0.999  # of what ends a run: bounds that are met just before
+CALLER_FRAMES = 5  # frames from a warning to the call of `step`
 
 
 class StepError(RuntimeError):
@@ -111,15 +111,15 @@ class GivenWarnings:
     wider: float = field(default=1.0)  # bounds of bending
 
 
-class StepWatch:
+class StepChecks:
     """Checks of one simulation between two resets."""
 
     def __init__(
         self, system: System, stepper: ZeroOrderHoldStepper, tolerance: Tolerance, dt: float, said: GivenWarnings
     ) -> None:
         self.system, self.stepper, self.tolerance, self.dt, self.said = system, stepper, tolerance, dt, said
-        self._events, self._contacts = Watch(system, None), Contacts(system)
-        self._inertia = InertiaWatch(system, stepper)
+        self._events, self._contacts = EventDetector(system, None), Contacts(system)
+        self._inertia = InertiaCheck(system, stepper)
         self.always = bool(self._events.conditions) or self._contacts.any
         self.allowed = math.inf if said.inaccurate else tolerance.allowed
         self.unsolved = tolerance.length
@@ -173,13 +173,13 @@ class StepWatch:
     def _bound(self) -> None:
         """Set the bounds of coordinates and accelerations beyond which steps are checked."""
         system, events, n = self.system, self._events, self.system.nq
-        far = BEYOND * np.where(np.isfinite(events.far), events.far * system.sizes, np.inf)
+        far = NEAR_LIMIT * np.where(np.isfinite(events.far), events.far * system.sizes, np.inf)
         far = np.minimum(far, self._of_bending())
         low, high = -far, far.copy()
         for place, ((lower, upper), _) in events.limits.items():
             low[place], high[place] = lower, upper
         for place, (_, length) in events.ends.items():
-            low[place], high[place] = -OVERRUN * length, (1 + OVERRUN) * length
+            low[place], high[place] = -MAX_STOP_OVERRUN * length, (1 + MAX_STOP_OVERRUN) * length
         self.stepper.low[:n], self.stepper.high[:n] = low, high
         self.stepper.low[2 * n :] = -self._inertia.unusual * system.sizes
         self.stepper.high[2 * n :] = self._inertia.unusual * system.sizes
@@ -209,15 +209,15 @@ class StepWatch:
                 f"a joint runs into its stop at t = {times[0]:.4g} s so fast that {self._a_step} passes over it: the "
                 "energy of the impact is not right; take shorter ones, or more substeps",
                 ValidityWarning,
-                stacklevel=USER,
+                stacklevel=CALLER_FRAMES,
             )
 
     def _look_at_bending(self, t: float, q: Array) -> None:
-        self.said.wider *= WIDER
+        self.said.wider *= BOUND_GROWTH
         doubts = [] if self.said.doubtful else posture_warnings(self.system, q, f" at t = {t:.4g} s")
         for sentence in doubts:
             self.said.doubtful = True
-            warnings.warn(sentence, ValidityWarning, stacklevel=USER)
+            warnings.warn(sentence, ValidityWarning, stacklevel=CALLER_FRAMES)
 
     def _tell_error(self, error: float, elapsed: float) -> None:
         """A tolerance is for a run: for one second, and for each of those that follow."""
@@ -235,5 +235,5 @@ class StepWatch:
             f"they should be, and rtol = {self.tolerance.rtol:g} of its length is {most:.2g} m; {way} would do (or "
             "give a larger rtol)",
             ValidityWarning,
-            stacklevel=USER,
+            stacklevel=CALLER_FRAMES,
         )

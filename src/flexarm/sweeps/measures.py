@@ -19,7 +19,7 @@ from flexarm.foundation.messages import told as sentence
 from flexarm.foundation.validation import Array
 from flexarm.results.dataset import ENERGIES
 from flexarm.results.run import Run
-from flexarm.results.step_history import ROUNDING
+from flexarm.results.step_history import EQUAL_TIMES
 from flexarm.simulation.simulate import simulate
 from flexarm.sweeps.apply_changes import applied
 from flexarm.sweeps.case import Member, Outcome, SweepCase
@@ -51,7 +51,7 @@ def residual(run: Run) -> float:
     """Half of how far the tip goes to and fro after the last time at which inputs jump; nan of a run that ended early,
     which says nothing of what is left."""
     time = run.array("time")
-    late = run.array("tip")[time >= run.statistics["last_input_jump"] - ROUNDING * time[-1]]
+    late = run.array("tip")[time >= run.statistics["last_input_jump"] - EQUAL_TIMES * time[-1]]
     if len(late) < LEAST or run.status != "completed":
         return float("nan")
     swings: Array = np.ptp(late, axis=0) / 2

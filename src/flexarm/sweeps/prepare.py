@@ -23,10 +23,10 @@ from flexarm.foundation.validation import real_number
 from flexarm.integrators.inputs import Schedule
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.path_updates import value_at
-from flexarm.simulation.events import Watch
+from flexarm.simulation.events import EventDetector
 from flexarm.simulation.initial_state import initial_state
 from flexarm.simulation.run_checks import require_finite_work
-from flexarm.simulation.simulate import SHORTEST, _require_switches, recorded_points, simulate
+from flexarm.simulation.simulate import MIN_DURATION_S, _require_switches, recorded_points, simulate
 from flexarm.sweeps.apply_changes import applied, is_of_case
 from flexarm.sweeps.case import Member, SweepCase, columns_of
 from flexarm.sweeps.ensemble import engine
@@ -137,7 +137,7 @@ def case_of(robot: Any, duration: Any, options: dict[str, Any], **inputs: Any) -
         if name not in known or name in OWN:
             allowed = [each for each, one in known.items() if one.kind is one.KEYWORD_ONLY and each not in OWN]
             raise TypeError(f"there is no option {name!r}{suggestion(name, allowed)}")
-    duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=SHORTEST)
+    duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=MIN_DURATION_S)
     return SweepCase(robot, duration, **inputs, options=options)
 
 
@@ -153,7 +153,7 @@ def rehearse(case: SweepCase, varied: Collection[str] = ()) -> None:
         schedule = Schedule(system, case.torque, case.motion, case.loads)
         require_finite_work(case.duration, plan.dt, None if schedule.controller is None else schedule.controller.rate)
         settings.samples(case.duration, system.nq)
-        Watch(system, settings.stop)
+        EventDetector(system, settings.stop)
         system.vector(None if isinstance(case.q0, str) else case.q0, "q0")
         system.vector(case.v0, "v0")
         if not any(name.startswith(STARTS) or ".joint" in name for name in varied):

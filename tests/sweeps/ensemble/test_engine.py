@@ -11,7 +11,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.codegen.simd_library import PAIRS
+from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, SweepCase
 from flexarm.sweeps.ensemble import engine
 from flexarm.sweeps.ensemble.task_queue import MemberTask
@@ -30,7 +30,7 @@ def payloads(values):
 
 
 def prepared(case, these, **options):
-    return engine.prepare(case, these, width=PAIRS, **{"threads": 2, **options})
+    return engine.prepare(case, these, width=SSE2, **{"threads": 2, **options})
 
 
 def ran(case, these, **options):

@@ -7,7 +7,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.codegen.simd_library import PAIRS
+from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, SweepCase
 from flexarm.sweeps.ensemble import engine
 from flexarm.sweeps.measures import measured, usual_measures
@@ -24,7 +24,7 @@ def members(**swept):
 
 
 def outcomes(case, these, **options):
-    sweep = engine.prepare(case, these, threads=1, width=PAIRS, **options)
+    sweep = engine.prepare(case, these, threads=1, width=SSE2, **options)
     assert sweep.notes == []  # in lanes, all of them
     found = {each.number: each for each in engine.run(sweep, threads=1)}
     return [found[each.number] for each in these]

@@ -7,7 +7,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.codegen.simd_library import PAIRS
+from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, Outcome, SweepCase
 from flexarm.sweeps.ensemble import engine
 from flexarm.sweeps.ensemble.task import AT_ONCE, second_looks
@@ -65,7 +65,7 @@ CASES = {
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "turns")) for name in CASES])
 def test_lanes_tell_what_is_told_of_one(name):
     case, these, words = CASES[name]
-    sweep = engine.prepare(case, these, threads=1, width=PAIRS)
+    sweep = engine.prepare(case, these, threads=1, width=SSE2)
     assert sweep.notes == []
     found = {each.number: each for each in engine.run(sweep, threads=1)}
     for member in these:
@@ -133,7 +133,7 @@ def test_members_that_fail_have_the_warnings_of_their_runs():
         options={"rtol": 1e-3, "method": "esdirk", "sample": 0.01},
     )
     these = [Member(0, {"loads.0.force.1": 0.001}), Member(1, {"loads.0.force.1": 300.0})]
-    sweep = engine.prepare(case, these, threads=1, width=PAIRS)
+    sweep = engine.prepare(case, these, threads=1, width=SSE2)
     assert sweep.notes == []
     found = {each.number: each for each in engine.run(sweep, threads=1)}
     alone = outcome(case, these[1], usual_measures())
@@ -155,7 +155,7 @@ def test_a_member_that_vibrates_is_repeated_among_members_that_sag_further():
         for k, mass in enumerate(masses)
     ]
     these = [Member(k, each) for k, each in enumerate(changes)]
-    sweep = engine.prepare(case, these, threads=1, width=PAIRS)
+    sweep = engine.prepare(case, these, threads=1, width=SSE2)
     found = {each.number: each for each in engine.run(sweep, threads=1)}
     repeated = [k for k, each in found.items() if any("repeated with the exact" in said for said in each.doubts)]
     assert repeated == [fast]

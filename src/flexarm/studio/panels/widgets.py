@@ -19,7 +19,7 @@ import numpy as np
 
 from flexarm.foundation.messages import shown
 from flexarm.plotting.films import render_pixels
-from flexarm.results.energy_balance import words as audited
+from flexarm.results.energy_balance import balance_sentence as audited
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
 

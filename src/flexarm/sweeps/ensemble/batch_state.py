@@ -14,9 +14,9 @@ from flexarm.dynamics.singularity import NOT_FINITE
 from flexarm.dynamics.system import System
 from flexarm.foundation.interrupts import Ending, Status
 from flexarm.foundation.validation import Array
-from flexarm.simulation.events import Event, Watch
-from flexarm.simulation.integration import LOOK
-from flexarm.simulation.run_checks import UNUSUAL
+from flexarm.simulation.events import Event, EventDetector
+from flexarm.simulation.integration import CONDITION_INTERVAL
+from flexarm.simulation.run_checks import UNUSUAL_ACCELERATION
 from flexarm.sweeps.ensemble.compiled import LaneInputs, LaneStepper
 from flexarm.sweeps.ensemble.group_arrays import GroupArrays
 from flexarm.sweeps.ensemble.lanes import MemberArrays
@@ -161,7 +161,9 @@ class Terminations:
         Of the run (s).
     """
 
-    def __init__(self, state: BatchState, watch_of: Callable[[int], Watch], checks_all: bool, duration: float) -> None:
+    def __init__(
+        self, state: BatchState, watch_of: Callable[[int], EventDetector], checks_all: bool, duration: float
+    ) -> None:
         self._state, self._watch_of, self._checks_all, self._duration = state, watch_of, checks_all, duration
 
     def require_start(self) -> Array | None:
@@ -187,7 +189,7 @@ class Terminations:
             return None
         before = len(state.ends)
         answers = state.arrays.rows(self._answers(first)[:, None])[:, 0]
-        for member in np.flatnonzero(state.is_running & ~(answers <= UNUSUAL)).tolist():
+        for member in np.flatnonzero(state.is_running & ~(answers <= UNUSUAL_ACCELERATION)).tolist():
             if (reason := state.singularity(member, first)) is not None:
                 state.end_here(member, reason)
         if self._checks_all:
@@ -224,7 +226,9 @@ class Terminations:
             if not (self._checks_all or state.groups.beyond[group, lane]):
                 continue
             own, sizes, order = path[..., lane], state.crew.sizes[member], state.stepper.method.order
-            event = self._watch_of(member).first(times, own, state.layout, sizes, order, self._duration * LOOK)
+            event = self._watch_of(member).first(
+                times, own, state.layout, sizes, order, self._duration * CONDITION_INTERVAL
+            )
             if event is not None:
                 found[member] = event
         return found

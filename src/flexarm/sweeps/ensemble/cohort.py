@@ -24,9 +24,9 @@ from flexarm.integrators.registry import Compiled
 from flexarm.integrators.step_size import LocalSpectrum
 from flexarm.results.checks import smoothed_steps
 from flexarm.robot import MovingJoint, Robot
-from flexarm.simulation.events import Watch
+from flexarm.simulation.events import EventDetector
 from flexarm.simulation.initial_state import initial_state
-from flexarm.simulation.options import better, usual
+from flexarm.simulation.options import cheaper_method, default_method
 from flexarm.simulation.run_checks import require_seen_inputs
 from flexarm.sweeps.apply_changes import applied
 from flexarm.sweeps.case import SweepCase
@@ -147,10 +147,10 @@ class Cohort:
         assert isinstance(solver, Compiled)
         if not chooses:
             return solver.method
-        method, row = usual(self.system.robot), self.sampler.row(one.smooth)[None]
+        method, row = default_method(self.system.robot), self.sampler.row(one.smooth)[None]
         crew = self.sampler.crew(row, self.plan.tolerance)
         looker = MemberDynamics(LaneStepper(self._code(method), crew.numbers))
-        return better(looker, self.schedule, crew.q[0], crew.v[0], self.plan.tolerance) or method
+        return cheaper_method(looker, self.schedule, crew.q[0], crew.v[0], self.plan.tolerance) or method
 
     def speeds(self, rows: Array) -> Array:
         """By row, the logarithm of the frequency of the slowest vibration (of which there may be none): members that
@@ -251,16 +251,16 @@ class MemberSystems:
     def __init__(self, cohort: Cohort, these: Candidates) -> None:
         self._cohort, self._these = cohort, these
         self._systems: dict[int, System] = {}
-        self._watches: dict[int, Watch] = {}
+        self._watches: dict[int, EventDetector] = {}
 
     def system(self, place: int) -> System:
         if place not in self._systems:
             self._systems[place] = System(self._these[place].robot_of(self._cohort.robot), native=False)
         return self._systems[place]
 
-    def watch(self, place: int) -> Watch:
+    def watch(self, place: int) -> EventDetector:
         if place not in self._watches:
-            self._watches[place] = Watch(self.system(place), self._cohort.settings.stop)
+            self._watches[place] = EventDetector(self.system(place), self._cohort.settings.stop)
         return self._watches[place]
 
 

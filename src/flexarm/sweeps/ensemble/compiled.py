@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.codegen.compiler import Build
-from flexarm.codegen.driver import SEGMENT
+from flexarm.codegen.driver import SEGMENT_TYPE
 from flexarm.codegen.groups import group_source
 from flexarm.codegen.library import building
-from flexarm.codegen.simd_library import LaneFunction, LaneLibrary, Width, widest
+from flexarm.codegen.simd_library import LaneFunction, LaneLibrary, SimdWidth, widest
 from flexarm.foundation.interrupts import Ending
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import report
-from flexarm.integrators.inputs import SAME, Schedule
+from flexarm.integrators.inputs import EQUAL_TIMES, Schedule
 from flexarm.integrators.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.step_size import MOST_COORDINATES, LocalSpectrum, small_motions
-from flexarm.results.step_history import LOW
+from flexarm.results.step_history import LOW_ORDER
 from flexarm.sweeps.ensemble.lanes import LaneArrays, ReadingLayout
 
 STEP, START, READ, SMALL = NAMES = ("flexarm_step", "flexarm_start", "flexarm_read", "flexarm_small_motions")
@@ -41,7 +41,7 @@ _codes: OrderedDict[tuple[object, ...], LaneCode] = OrderedDict()
 class LaneCode:
     """Steps, starts, what is read of states, and small motions of one plant and method, for several robots at once."""
 
-    def __init__(self, plant: Plant, method: Method, width: Width) -> None:
+    def __init__(self, plant: Plant, method: Method, width: SimdWidth) -> None:
         self.plant, self.method, self.width = plant, method, width
         decides = None if method.identity is None else (*plant.identity, method.identity)
 
@@ -69,7 +69,7 @@ class LaneCode:
             return self.plant.measures
 
 
-def lane_code_of(plant: Plant, method: Method, width: Width | None = None) -> LaneCode:
+def lane_code_of(plant: Plant, method: Method, width: SimdWidth | None = None) -> LaneCode:
     """Made, or found where it was made before."""
     width = width or widest()
     if method.identity is None:
@@ -93,7 +93,7 @@ def read(plant: Plant, order: int) -> ca.Function:
     solver, forces, here, rates, gains = plant.constraint_solver, None, q, v, a
     if solver is not None and solver.projects:
         here, rates = plant.projected(q, v, u)
-    if plant.driven and order > LOW:
+    if plant.driven and order > LOW_ORDER:
         gains, forces = plant.motion(here, rates, u)
     elif plant.driven and solver is not None:
         about = solver.at(here, plant.factor(here, rates, u, 0, 0))
@@ -290,7 +290,7 @@ class LaneInputs:
             self._table = None if found[0] is None else found[0][None, :, None]
             return self._table, np.full(groups, self._table is not None)
         has = np.array([each is not None for each in found])[self.which]
-        every = np.stack([np.zeros(self.count, SEGMENT) if each is None else each for each in found])[self.which]
+        every = np.stack([np.zeros(self.count, SEGMENT_TYPE) if each is None else each for each in found])[self.which]
         if self._parameters is not None:
             every["offset"][:, self._of_law] = self._parameters
         more = groups * lanes - len(every)
@@ -304,7 +304,7 @@ class LaneInputs:
         """Return times that must be step boundaries: where inputs of any member jump, and the end."""
         every = sorted({time for each in self.schedules for time in each.stops(duration)})
         out: list[float] = []
-        self._same = SAME * duration
+        self._same = EQUAL_TIMES * duration
         for time in every:
             if not out or time > out[-1] + self._same:
                 out.append(time)

@@ -16,7 +16,7 @@ from contextlib import closing
 
 import numpy as np
 
-from flexarm.codegen.simd_library import Width
+from flexarm.codegen.simd_library import SimdWidth
 from flexarm.foundation.messages import told
 from flexarm.sweeps.apply_changes import applied, changed_robot
 from flexarm.sweeps.case import Member, Outcome, Outcomes, SweepCase
@@ -37,7 +37,7 @@ def prepare(
     measures: Measures | None = None,
     keep_runs: bool = False,
     threads: int | None = None,
-    width: Width | None = None,
+    width: SimdWidth | None = None,
 ) -> TaskQueue:
     """Members checked and grouped; a ValueError tells which of them can be no robot, and why.
 

@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from flexarm.codegen.groups import CONTROL, LONGEST_PASS_S, GroupDriver
+from flexarm.codegen.groups import CONTROL_TYPE, LONGEST_PASS_S, GroupDriver
 from flexarm.dynamics.arguments import POSITION_TOLERANCE
 from flexarm.dynamics.bodies import Coordinate
 from flexarm.foundation.validation import Array
-from flexarm.integrators.step_size import SHARE, SMALLEST_STEP, Tolerance
-from flexarm.results.step_history import CUBIC, LOW, UNRESOLVED, WITH_RATES
-from flexarm.results.step_history import ROUNDING as TIME_ROUNDING
+from flexarm.integrators.step_size import SMALLEST_STEP, STEP_ERROR_SHARE, Tolerance
+from flexarm.results.step_history import CUBIC, LOW_ORDER, UNRESOLVED_FACTOR, WITH_RATES
+from flexarm.results.step_history import EQUAL_TIMES as TIME_ROUNDING
 from flexarm.results.stiffening_check import FREE_FREQUENCY_ERROR, HIGHER_FREQUENCY_ERROR, HIGHER_MODES
-from flexarm.results.vibration import ABOVE_ERRORS, MINDED
-from flexarm.simulation.events import COILED, OVERRUN
+from flexarm.results.vibration import ABOVE_ERRORS, MIN_SWING_SHARE
+from flexarm.simulation.events import MAX_NODE_ANGLE, MAX_STOP_OVERRUN
 from flexarm.simulation.run_checks import AT_LEAST
 from flexarm.sweeps.ensemble.compiled import LaneStepper
 from flexarm.sweeps.ensemble.lanes import ROUGH, Extremes, MemberArrays
@@ -76,7 +76,7 @@ class GroupArrays:
         self.steps, self.samples, self._taken = np.zeros((3, groups), dtype=np.int64)
         self.extremes = Extremes(arrays, stepper.readings, self.samples)
 
-        slack, half = POSITION_TOLERANCE * (crew.upper - crew.lower), crew.slideways * (0.5 + OVERRUN)
+        slack, half = POSITION_TOLERANCE * (crew.upper - crew.lower), crew.slideways * (0.5 + MAX_STOP_OVERRUN)
         by_member = {
             "sizes": crew.sizes,
             "far": (1 - ROUGH) * crew.far * crew.sizes,
@@ -84,7 +84,7 @@ class GroupArrays:
             "lower": np.hstack([crew.lower - slack, crew.slideways / 2 - half]),
             "upper": np.hstack([crew.upper + slack, crew.slideways / 2 + half]),
         }
-        tolerances = {"share": SHARE * crew.allowed, "allowed": crew.allowed, "solved": crew.solved}
+        tolerances = {"share": STEP_ERROR_SHARE * crew.allowed, "allowed": crew.allowed, "solved": crew.solved}
         self._packed = {name: arrays.packed(each) for name, each in by_member.items()}
         self._packed |= {name: arrays.packed(each[:, None])[:, 0] for name, each in tolerances.items()}
         self.unusual = self._packed["unusual"] = np.full(by_lane, AT_LEAST)
@@ -145,14 +145,14 @@ class GroupArrays:
             readings=stepper.readings.count,
             wanted_count=len(wanted),
             reads_nodes=reads_nodes,
-            is_low_order=method.order <= LOW,
+            is_low_order=method.order <= LOW_ORDER,
             checks_all=checks_all,
             close=TIME_ROUNDING * wanted[-1],
             sample=float(wanted[1] - wanted[0]),
-            smallest_share=MINDED,
+            smallest_share=MIN_SWING_SHARE,
             error_level=ABOVE_ERRORS * tolerance.rtol,
-            largest_turn=float((1 - ROUGH) * COILED),
-            unresolved=UNRESOLVED,
+            largest_turn=float((1 - ROUGH) * MAX_NODE_ANGLE),
+            unresolved=UNRESOLVED_FACTOR,
             slow_error=np.pi * SQUARE_OF_BEND * FREE_FREQUENCY_ERROR,
             fast_error=np.pi * SQUARE_OF_BEND * HIGHER_FREQUENCY_ERROR,
         )
@@ -160,7 +160,7 @@ class GroupArrays:
     def _controls(self, stepper: LaneStepper, is_fixed: bool) -> np.ndarray:
         """Return the records of the driver, one for each group."""
         at, method = stepper.layout, stepper.method
-        controls = np.zeros(self.arrays.groups, CONTROL)
+        controls = np.zeros(self.arrays.groups, CONTROL_TYPE)
         values = {
             "states": at.size,
             "measures": stepper.code.measures,

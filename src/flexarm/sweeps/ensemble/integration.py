@@ -18,12 +18,12 @@ from flexarm.codegen.groups import PassStatus, next_sizes
 from flexarm.dynamics.system import System
 from flexarm.foundation.interrupts import Ending
 from flexarm.foundation.validation import Array
-from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, SAFELY, Tolerance
-from flexarm.profiles.bandwidth import share
+from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, STABILITY_FACTOR, Tolerance
+from flexarm.profiles.bandwidth import node_factor
 from flexarm.results.checks import unsolved_steps
 from flexarm.results.step_history import between
-from flexarm.simulation.events import Event, Watch
-from flexarm.simulation.integration import FEW, KICK, NEAR
+from flexarm.simulation.events import Event, EventDetector
+from flexarm.simulation.integration import FIRST_STEP_COUNT, KICK_SHARE, NEAR_POSTURE
 from flexarm.simulation.run_checks import MOST_STEPS, divergence
 from flexarm.sweeps.ensemble.batch_state import BatchState, End, Terminations, initial_states
 from flexarm.sweeps.ensemble.compiled import LaneCode, LaneInputs, LaneStepper
@@ -87,7 +87,7 @@ class MemberBatch:
         wanted: Array,
         reads_nodes: bool,
         system_of: Callable[[int], System],
-        watch_of: Callable[[int], Watch],
+        watch_of: Callable[[int], EventDetector],
         checks_all: bool,
         keep: bool = False,
         is_cancelled: Callable[[], bool] = lambda: False,
@@ -199,7 +199,7 @@ class MemberBatch:
         if self.dt is not None:
             yield stop, np.inf
             return
-        seen = share(self.stepper.nodes)
+        seen = node_factor(self.stepper.nodes)
         while t < stop:
             longest, t = self.inputs.ahead(t, stop)
             yield t, longest * seen
@@ -217,10 +217,10 @@ class MemberBatch:
         kick, largest = (np.abs(each).max(axis=1, initial=0.0) for each in (new - old, new))
         state.states[:] = here
         if self.dt is None:
-            self._shorten((kick > KICK * largest).any(axis=1))
+            self._shorten((kick > KICK_SHARE * largest).any(axis=1))
         controls["previous"], controls["was_rejected"] = 0.0, 0
         self.groups.connect_inputs(*self.inputs.tables(t))
-        self._ahead = FEW if self.stepper.method.explicit else self.groups.capacity
+        self._ahead = FIRST_STEP_COUNT if self.stepper.method.explicit else self.groups.capacity
 
     def _shorten(self, groups: Array) -> None:
         """Take short steps next in some groups."""
@@ -356,7 +356,7 @@ class MemberBatch:
         state, q, method = self._state, self._state.states[:, self.layout.q], self.stepper.method
         if self.dt is not None or not method.explicit:
             return
-        is_near = (np.abs((q - self._restrained) / self.groups.sizes) < NEAR).all(axis=(1, 2))
+        is_near = (np.abs((q - self._restrained) / self.groups.sizes) < NEAR_POSTURE).all(axis=(1, 2))
         moved = ~is_near | (self.groups.controls["previous"] == 0)
         if not moved.any():
             return
@@ -379,4 +379,4 @@ class MemberBatch:
                 self.unstable.add(member)
                 state.end_here(member, "")
             elif moved[group := self.arrays.place(member)[0]]:
-                self._stable[group] = min(self._stable[group], SAFELY * each)
+                self._stable[group] = min(self._stable[group], STABILITY_FACTOR * each)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.foundation.validation import Array
-from flexarm.results.energy_balance import NOTHING, ROUNDING
+from flexarm.results.energy_balance import REST_SHARE, ROUNDING_SHARE
 from flexarm.sweeps.measures import LEAST
 
 ROUGH = 0.01  # how well `sizes` and `turns` are known: largest values, which have kinks where fields vary
@@ -173,7 +173,7 @@ class Extremes:
         moved = np.maximum(high[:, 0], (high - low)[:, at.stores].max(axis=1))
         every = np.maximum(np.abs(high), np.abs(low))[:, at.stores].max(axis=1)
         balance, moved, every = self._arrays.rows(np.stack([balance, moved, every], axis=1)).T
-        moving = np.isfinite(balance) & (moved > np.maximum(NOTHING * moderate, ROUNDING * every))
+        moving = np.isfinite(balance) & (moved > np.maximum(REST_SHARE * moderate, ROUNDING_SHARE * every))
         return np.where(moving, balance / np.where(moving, moved, 1.0), 0.0)
 
     def values(self, last: Array, end: Array, duration: float) -> dict[str, Array]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.codegen.simd_library import Width
+from flexarm.codegen.simd_library import SimdWidth
 from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.system import System
 from flexarm.feedback.traced_law import TracedLaw
@@ -25,11 +25,11 @@ from flexarm.integrators.method import Method
 from flexarm.integrators.registry import chosen_stabilization
 from flexarm.integrators.step_size import Tolerance
 from flexarm.robot import Robot
-from flexarm.simulation.events import Watch
+from flexarm.simulation.events import EventDetector
 from flexarm.simulation.initial_state import initial_state
 from flexarm.simulation.options import IntegrationOptions, lightest, moving_masses, tolerance_of
 from flexarm.simulation.run_checks import require_finite_work, sample_times
-from flexarm.simulation.simulate import SHORTEST
+from flexarm.simulation.simulate import MIN_DURATION_S
 from flexarm.sweeps.apply_changes import applied, changed_robot
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.ensemble.classify import parted
@@ -52,10 +52,10 @@ class Settings:
     stop: Any = None
     verify: bool = False
     native: Any = "auto"
-    width: Width | None = None
+    width: SimdWidth | None = None
 
     @staticmethod
-    def of(options: Mapping[str, Any], width: Width | None = None) -> Settings:
+    def of(options: Mapping[str, Any], width: SimdWidth | None = None) -> Settings:
         known = [each.name for each in fields(Settings) if each.name != "width"]
         for name in options:
             if name not in known:
@@ -69,7 +69,7 @@ class Settings:
 
     def plan(self, robot: Robot, duration: float) -> IntegrationOptions:
         """Of the runs of this robot."""
-        duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=SHORTEST)
+        duration = real_number("duration", real_number("duration", duration, "s", above=0), "s", least=MIN_DURATION_S)
         dt = None if self.dt is None else real_number("dt", self.dt, "s", above=0)
         require_finite_work(duration, dt, None)
         tolerance = tolerance_of(robot, self.rtol, self.atol, duration)
@@ -126,7 +126,7 @@ class MemberSampler:
             q, v = initial_state(system, self.schedule, begun.q0, begun.v0)
         links = system.robot.links
         length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
-        watch = Watch(system, None)
+        watch = EventDetector(system, None)
         limits = np.array([bounds for bounds, _ in watch.limits.values()]).reshape(-1, 2)
         if list(watch.limits) != list(self._watch.limits) or list(watch.ends) != list(self._watch.ends):
             raise OtherStructure("other joints have limits")
@@ -165,8 +165,8 @@ class MemberSampler:
         return row
 
     @cached_property
-    def _watch(self) -> Watch:
-        return Watch(self.system, None)
+    def _watch(self) -> EventDetector:
+        return EventDetector(self.system, None)
 
     @cached_property
     def _ends(self) -> list[int]:

@@ -28,14 +28,14 @@ from flexarm.foundation.messages import told as told_of
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
 from flexarm.results import truncation_check
-from flexarm.results.checks import LEAK, doubts
+from flexarm.results.checks import MAX_ENERGY_ERROR, validity_warnings
 from flexarm.results.energy_balance import appears
 from flexarm.results.run import Run
 from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR, estimated_errors, exact_instead, lever
-from flexarm.results.vibration import FAST, OFTEN
+from flexarm.results.vibration import FAST_SHARE, MIN_SWING_COUNT
 from flexarm.simulation.build_run import results
-from flexarm.simulation.events import Watch
-from flexarm.simulation.simulate import asked, recorded_points
+from flexarm.simulation.events import EventDetector
+from flexarm.simulation.simulate import recorded_points, run_arguments
 from flexarm.sweeps.apply_changes import applied
 from flexarm.sweeps.case import Outcome, Outcomes, SweepCase
 from flexarm.sweeps.ensemble.classify import Candidate, Candidates
@@ -62,7 +62,7 @@ def _gathered(cohort: Cohort, batch: MemberBatch, place: int, one: Candidate) ->
     schedule.look(case.duration, q, v)
     plan = replace(settings.plan(system.robot, case.duration), native=True)  # compiled for the first, found by others
     stepper = plan.stepper(cohort.method, schedule)
-    loop = plan.integration_with(stepper, schedule, wanted, Watch(system, None), Interrupts())
+    loop = plan.integration_with(stepper, schedule, wanted, EventDetector(system, None), Interrupts())
     end, recorder = batch.end_of(place), loop.recorder
     assert batch.nodes is not None
     group, lane = batch.arrays.place(place)
@@ -81,7 +81,7 @@ def _gathered(cohort: Cohort, batch: MemberBatch, place: int, one: Candidate) ->
         raise ValueError(end.reason)
     recorder.finish(end.time, end.state)
     loop.reason, loop.status = end.reason, end.status
-    options: dict[str, Any] = asked(schedule, case.loads, plan, settings.method, settings.sample)
+    options: dict[str, Any] = run_arguments(schedule, case.loads, plan, settings.method, settings.sample)
     points = recorded_points(system, settings.points)
     run = results(loop, points, {**options, "verify": False}, {"wall_time": 0.0, **vars(batch.stepper.code.build)})
     truncation_check.record(run, truncation_check.estimate(system, schedule, run))
@@ -102,7 +102,7 @@ def suspicion(batch: MemberBatch, system: System) -> Array:
     furthest = arrays.rows(batch.groups.furthest)
     bent = (furthest / (limits * crew.sizes))[:, system.elastic].max(axis=1, initial=0.0)
     turned = (furthest * crew.turns).sum(axis=1) / MAX_NODE_TURN
-    leaked = batch.groups.extremes.leak(crew.push / batch.duration**2) / (SEEN * LEAK)
+    leaked = batch.groups.extremes.leak(crew.push / batch.duration**2) / (SEEN * MAX_ENERGY_ERROR)
     found = np.maximum(np.maximum(bent, phase_errors(batch, system)), turned) / (1 - ROUGH)
     if not batch.reads_nodes:
         found = np.maximum(found, _aliasing(arrays.rows(batch.groups.swings), arrays.rows(batch.groups.fast_swings)))
@@ -112,8 +112,8 @@ def suspicion(batch: MemberBatch, system: System) -> Array:
 def _aliasing(swings: Array, fast: Array) -> Array:
     """Return how far the oscillations of each member, (members, coordinates), are beyond those that samples show: of
     at least `OFTEN`, a share of `FAST` is faster than a sample (`results/vibration.py`)."""
-    share = fast / np.maximum(swings, 1) / (SEEN * FAST)
-    return np.asarray(np.minimum(share, swings / (SEEN * OFTEN)).max(axis=1, initial=0.0))
+    share = fast / np.maximum(swings, 1) / (SEEN * FAST_SHARE)
+    return np.asarray(np.minimum(share, swings / (SEEN * MIN_SWING_COUNT)).max(axis=1, initial=0.0))
 
 
 def phase_errors(batch: MemberBatch, system: System) -> Array:
@@ -296,7 +296,7 @@ class Job:
                 if exact_instead(run, system, estimated_errors(run, system)):
                     out.append(alone(place))  # `simulate` repeats it with exact links
                     continue
-                said = [*cohort.doubts, *unsolved.get(place, ()), *doubts(run, system)]
+                said = [*cohort.doubts, *unsolved.get(place, ()), *validity_warnings(run, system)]
                 one = told(number, run, self._measures, self.keep_runs)
                 out.append(replace(one, doubts=tuple(dict.fromkeys(said))))
         return Outcomes.of(out)
