@@ -10,7 +10,8 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from deflection import DRAWN, MODELS, Findings, Point, Price, shape_in_plane
-from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid
+from flexarm.plotting.colours import LINE_STYLES
+from flexarm.plotting.style import Picture, draw_grid
 from tests.oracles import elastica
 
 MARKERS = {"none": "v", "shortening": "s", "exact": "o"}

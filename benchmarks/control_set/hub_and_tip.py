@@ -9,7 +9,7 @@ import numpy as np
 
 import flexarm as fa
 from control_set.part import Part, Row, below
-from flexarm.plotting.style import LINE_STYLES
+from flexarm.plotting.colours import LINE_STYLES
 from tests.helpers import unit_link
 from tests.oracles import beam_on_hub
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import LINE_STYLES, Picture
+from flexarm.plotting.colours import LINE_STYLES
+from flexarm.plotting.style import Picture
 
 LINK, TURN, LOAD = (LINE_STYLES[k][0] for k in (0, 1, 2))  # links; joint axes and angles; forces and torques
 LINES = "0.35"  # dimensions and frames

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid
+from flexarm.plotting.colours import LINE_STYLES
+from flexarm.plotting.style import Picture, draw_grid
 
 Curves = Mapping[str, tuple[Any, Any]]  # by label: abscissa, ordinate
 

@@ -11,7 +11,8 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid
+from flexarm.plotting.colours import LINE_STYLES
+from flexarm.plotting.style import Picture, draw_grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page

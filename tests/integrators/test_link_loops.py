@@ -57,7 +57,7 @@ ROBOTS = {
 def both(structure, monkeypatch, *given) -> list[Plant]:
     found = []
     for shared in (True, False):
-        monkeypatch.setattr("flexarm.integrators.plant.shares", lambda structure, shared=shared: shared)
+        monkeypatch.setattr("flexarm.integrators.plant.has_shared_links", lambda structure, shared=shared: shared)
         plant = Plant(structure, *given)
         assert (plant.shared is not None) is shared
         found.append(plant)
@@ -100,7 +100,7 @@ def test_every_function_of_a_plant_is_the_same(name, driven, monkeypatch):
 def test_runs_are_the_same(method, monkeypatch):
     robot, torque, tips = ROBOTS["planar"], {"link0": fa.bang_bang(0.02, (0.05, 0.1))}, []
     for shared in (True, False):
-        monkeypatch.setattr("flexarm.integrators.plant.shares", lambda structure, shared=shared: shared)
+        monkeypatch.setattr("flexarm.integrators.plant.has_shared_links", lambda structure, shared=shared: shared)
         compiled_step._codes.clear()
         run = fa.simulate(robot, 0.1, torque=torque, dt=2e-4, sample=0.02, native=False, method=method)
         tips.append(np.column_stack([run.array("tip"), run.array("kinetic"), run.array("elastic")]))

@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 
 import flexarm as fa
 from flexarm.cli.other import paper
-from flexarm.plotting.style import LINE_STYLES
+from flexarm.plotting.colours import LINE_STYLES
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page, png

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from flexarm.plotting.style import LINE_STYLES
+from flexarm.plotting.colours import LINE_STYLES
 
 
 def luminance(colour) -> float:

@@ -35,7 +35,7 @@ def modes(
     from rich.console import Console
 
     import flexarm
-    from flexarm.plotting.style import modes_table
+    from flexarm.plotting.tables import modes_table
 
     picture = None if plot is None else check_output("--plot", plot, PICTURES)
     robot = flexarm.load(file)

@@ -57,7 +57,7 @@ def run(
 
     import flexarm
     from flexarm.plotting.animate import require_frames
-    from flexarm.plotting.style import run_table
+    from flexarm.plotting.tables import run_table
     from flexarm.plotting.time_series import run_figure
 
     results = check_output("--output", file.with_suffix(".nc").name if output is None else output, [".nc"])

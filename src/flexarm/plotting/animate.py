@@ -13,18 +13,17 @@ from flexarm.dynamics.system import System
 from flexarm.foundation.files import atomically
 from flexarm.foundation.validation import Array, real_number
 from flexarm.plotting import films
-from flexarm.plotting.arm_artist import PAYLOAD_COLOUR, ArmView, Sketch
-from flexarm.plotting.arm_points import Arm, magnify_deflections
-from flexarm.plotting.style import (
-    COMPARISON_COLOUR,
-    Picture,
-    escape_math,
+from flexarm.plotting.arguments import (
     require_bool,
     require_magnification,
     require_optional_run,
     require_run,
     select_times,
 )
+from flexarm.plotting.arm_artist import PAYLOAD_COLOUR, ArmView, Sketch
+from flexarm.plotting.arm_points import Arm, magnify_deflections
+from flexarm.plotting.colours import COMPARISON_COLOUR
+from flexarm.plotting.style import Picture, escape_math
 
 if TYPE_CHECKING:
     from flexarm.results.run import Run

@@ -10,8 +10,9 @@ import numpy as np
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
 from flexarm.plotting.arm_points import Arm
+from flexarm.plotting.colours import COMPARISON_COLOUR, JOINT_COLOUR
 from flexarm.plotting.films import render_pixels
-from flexarm.plotting.style import COMPARISON_COLOUR, JOINT_COLOUR, Picture, draw_grid, escape_math
+from flexarm.plotting.style import Picture, draw_grid, escape_math
 from flexarm.robot import Revolute
 
 # Fractions of the largest extent of the robot

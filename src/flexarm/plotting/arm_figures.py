@@ -13,20 +13,10 @@ from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.plotting.animate import Snapshots
+from flexarm.plotting.arguments import require_count, require_optional_run, select_times
 from flexarm.plotting.arm_artist import ArmView, Sketch
-from flexarm.plotting.style import (
-    COMPARISON_COLOUR,
-    JOINT_COLOUR,
-    LINE_STYLES,
-    Picture,
-    draw_grid,
-    draw_line,
-    escape_math,
-    require_count,
-    require_optional_run,
-    select_times,
-    wrap_title,
-)
+from flexarm.plotting.colours import COMPARISON_COLOUR, JOINT_COLOUR, LINE_STYLES
+from flexarm.plotting.style import Picture, draw_grid, draw_line, escape_math, wrap_title
 from flexarm.plotting.time_series import comparison_label
 from flexarm.results.run import Run
 

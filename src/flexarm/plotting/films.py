@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from flexarm.foundation.progress import Progress
-from flexarm.plotting.style import require_file_name
+from flexarm.plotting.arguments import require_file_name
 
 if TYPE_CHECKING:
     from PIL import Image

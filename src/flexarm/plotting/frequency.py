@@ -12,7 +12,8 @@ import numpy as np
 from flexarm.analysis.state_space import StateSpace
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array
-from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid, draw_line, escape_math
+from flexarm.plotting.colours import LINE_STYLES
+from flexarm.plotting.style import Picture, draw_grid, draw_line, escape_math
 
 if TYPE_CHECKING:
     from flexarm.analysis.campbell import Campbell

@@ -10,7 +10,8 @@ import numpy as np
 
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid, escape_math, wrap_title
+from flexarm.plotting.colours import LINE_STYLES
+from flexarm.plotting.style import Picture, draw_grid, escape_math, wrap_title
 from flexarm.results.netcdf import warn_of_version
 from flexarm.sweeps.monte_carlo import random_sample
 

@@ -10,18 +10,9 @@ import numpy as np
 
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
-from flexarm.plotting.style import (
-    COMPARISON_COLOUR,
-    LINE_STYLES,
-    Picture,
-    draw_grid,
-    draw_line,
-    escape_math,
-    require_names,
-    require_optional_run,
-    require_run,
-    wrap_title,
-)
+from flexarm.plotting.arguments import require_names, require_optional_run, require_run
+from flexarm.plotting.colours import COMPARISON_COLOUR, LINE_STYLES
+from flexarm.plotting.style import Picture, draw_grid, draw_line, escape_math, wrap_title
 from flexarm.results.by_name import available, coordinates_of, named
 from flexarm.results.run import Run
 

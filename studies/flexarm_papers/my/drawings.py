@@ -12,7 +12,8 @@ from flexarm.foundation.validation import Array
 from flexarm.plotting.animate import Snapshots
 from flexarm.plotting.arm_artist import GROUND_COLOUR, PAYLOAD_COLOUR, ArmView, Sketch
 from flexarm.plotting.arm_points import Arm
-from flexarm.plotting.style import COMPARISON_COLOUR, JOINT_COLOUR, LINE_STYLES, Picture
+from flexarm.plotting.colours import COMPARISON_COLOUR, JOINT_COLOUR, LINE_STYLES
+from flexarm.plotting.style import Picture
 from flexarm_papers.my.robots import ELEMENTS, NINE, posed
 
 FIRST, SECOND, HELD = (LINE_STYLES[k][0] for k in (1, 0, 3))  # links 1 and 2, what is held

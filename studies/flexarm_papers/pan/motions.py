@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.plotting.style import LINE_STYLES, Picture, draw_grid
+from flexarm.plotting.colours import LINE_STYLES
+from flexarm.plotting.style import Picture, draw_grid
 from flexarm_papers import drawings
 from flexarm_papers.figures import curves
 from flexarm_papers.page import Page

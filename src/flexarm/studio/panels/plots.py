@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flexarm.plotting.style import LINE_STYLES
+from flexarm.plotting.colours import LINE_STYLES
 from flexarm.studio.curves import CURSOR, Curves, Quantities
 
 if TYPE_CHECKING:
