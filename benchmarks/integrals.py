@@ -21,7 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import flexarm as fa
-from flexarm.beam.foreshortening import MOVES, TURNS, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.beam.sliding_integrals import SlidingIntegrals
@@ -95,10 +95,10 @@ def of_second_order(integrals: LinkIntegrals) -> dict[str, Any]:
     """Moments of the displacements, displacements and angles at the tip."""
     forms = SecondOrderBlocks(integrals)
     found: dict[str, Any] = {}
-    for k, each in forms.present(MOVES):
+    for k, each in forms.present(DISPLACEMENT_PRODUCTS):
         found[f"moved {k}"] = {f"{power}": forms.moment(each, power) for power in (0, 1)}
         found[f"moved {k}"]["tip"] = forms.at(each, integrals.length)
-    found["turned"] = {f"{k}": forms.at(each, integrals.length) for k, each in forms.present(TURNS)}
+    found["turned"] = {f"{k}": forms.at(each, integrals.length) for k, each in forms.present(ROTATION_PRODUCTS)}
     return found
 
 

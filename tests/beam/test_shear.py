@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 import flexarm as fa
 from flexarm.beam.bases import lowest_modes
-from flexarm.beam.foreshortening import MOVES, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.properties import rotation
 from tests.oracles import timoshenko
@@ -184,7 +184,10 @@ def test_nodal_coordinates_are_deflections_and_rotations(section):
 def test_without_give_there_is_no_shear(basis, section):
     stiff, bare = (integrals(3, basis, section, G=1e6 * G, shear=shear) for shear in (True, False))
     pairs = [(getattr(stiff, name), getattr(bare, name)) for name in ("K", "M_elastic", "a", "b")]
-    pairs += [tuple(SecondOrderBlocks(each).moment(MOVES[0], power) for each in (stiff, bare)) for power in (0, 1)]
+    pairs += [
+        tuple(SecondOrderBlocks(each).moment(DISPLACEMENT_PRODUCTS[0], power) for each in (stiff, bare))
+        for power in (0, 1)
+    ]
     for one, other in pairs:
         assert_allclose(one, other, rtol=2e-4, atol=2e-6 * np.abs(other).max())
 

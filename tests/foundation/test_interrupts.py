@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.foundation.interrupts import Interrupts, ending_when
+from flexarm.foundation.interrupts import Interrupts, end_runs_when
 
 TWO = fa.Robot("two", links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0)])
 
@@ -103,7 +103,7 @@ def test_other_threads_have_no_signals():
 
 def test_a_wish_ends_the_runs_of_its_thread_only():
     others = []
-    with ending_when(lambda: True):
+    with end_runs_when(lambda: True):
         thread = threading.Thread(target=lambda: others.append(fa.simulate(TWO, 0.1, native=False)))
         thread.start()
         thread.join()

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.polynomial import legendre
 
-from flexarm.beam.loaded_modes import Loadable, Loads, Lump, lumped
-from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, merged
+from flexarm.beam.loaded_modes import LoadedModes, Loads, LumpedMass, lumped_masses
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, merge_breaks
 from flexarm.beam.properties import ShearedShapes, element_functions, rotation, with_shear
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
@@ -24,7 +24,7 @@ from flexarm.robot import Elements, Link, Modes, Reduced, Splines
 from flexarm.robot.flexibility import FAMILIES
 
 
-def splines(nodes: Array, order: int, degree: int) -> PiecewisePolynomials:
+def spline_shapes(nodes: Array, order: int, degree: int) -> PiecewisePolynomials:
     """Of a degree, with one continuous derivative less; those that move or (order 2) turn the clamped root left out.
 
     Each lives on degree + 1 neighbouring elements at the most.
@@ -56,12 +56,12 @@ def _alive(knots: Array, interval: int, degree: int, x: Array) -> Array:
 
 
 # Polynomials beyond twice the number of modes in the Ritz space: 12 give the highest mode ten digits (tests/beam).
-EXTRA_DEGREES = 12
-SMOOTH_DEGREES = 4  # six digits: enough where the polynomials themselves must be cheap
+EXTRA_DEGREE_COUNT = 12
+EXTRA_SMOOTH_DEGREE_COUNT = 4  # six digits: enough where the polynomials themselves must be cheap
 
 # Products of more functions than these are made part by part, of this many points.
-FEW_FUNCTIONS = 60
-PART = 64
+MAX_DENSE_FUNCTIONS = 60
+BLOCK_POINTS = 64
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ShapeFamily:
 
     name: str
     steps: Array  # where the section jumps, with both ends; a fitted property may have more pieces than that
-    stiffness: PiecewisePolynomials
+    stiffness_matrix: PiecewisePolynomials
     inertia: PiecewisePolynomials
     rotary: PiecewisePolynomials | None = None  # inertia against the rotation of bending (Rayleigh)
     shear: PiecewisePolynomials | None = None  # what resists shear in bending (Timoshenko)
@@ -89,7 +89,7 @@ class ShapeFamily:
         return [self.stiffness] if self.shear is None else [self.stiffness, self.shear]
 
 
-def shapes(
+def shape_functions(
     link: Link, family: ShapeFamily, count: int, loads: Loads = (), smooth: bool = False, clamped: bool = True
 ) -> PiecewisePolynomials:
     """The shape functions of one family of a flexible link, as its basis says. `loads`: what its modes are loaded with.
@@ -98,16 +98,16 @@ def shapes(
     assert link.flexible is not None
     basis = link.flexible.basis
     if isinstance(basis, Elements):
-        return meshed(family, mesh(family.steps, count), basis.order, clamped)
+        return mesh_shapes(family, mesh(family.steps, count), basis.order, clamped)
     if isinstance(basis, Splines):
-        return splines(mesh(family.steps, count), family.order, basis.degree - 2 + family.order)
+        return spline_shapes(mesh(family.steps, count), family.order, basis.degree - 2 + family.order)
     if isinstance(basis, Reduced):
-        return reduced(family, basis, basis.modes or count)
+        return reduced_shapes(family, basis, basis.modes or count)
     assert isinstance(basis, Modes)
-    return modes(family, count, loads, smooth)
+    return mode_shapes(family, count, loads, smooth)
 
 
-def elements(nodes: Array, order: int, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
+def element_shapes(nodes: Array, order: int, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
     """Nodal functions of the elements between `nodes`, the root's left out if it is clamped.
 
     Bending: cubic Hermite, two coordinates a node (deflection, slope). Stretch and twist: Lagrange of `degree` 1 or 2.
@@ -116,10 +116,10 @@ def elements(nodes: Array, order: int, degree: int = 1, clamped: bool = True) ->
     return _assembled(nodes, local, order, degree, clamped)
 
 
-def meshed(family: ShapeFamily, nodes: Array, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
+def mesh_shapes(family: ShapeFamily, nodes: Array, degree: int = 1, clamped: bool = True) -> PiecewisePolynomials:
     """The same for a family, whose bending may come with shear: coordinates are then deflection and rotation."""
     if family.shear is None:
-        return elements(nodes, family.order, degree, clamped)
+        return element_shapes(nodes, family.order, degree, clamped)
     local = element_functions(nodes, family.stiffness, family.shear)
     moves, turns = (_assembled(nodes, each, family.order, degree, clamped) for each in local)
     return ShearedShapes(nodes, moves.coefficients, turns)
@@ -165,12 +165,12 @@ def mesh(breaks: Array, count: int) -> Array:
     return np.append(np.concatenate(parts), ends[-1])
 
 
-def modes(family: ShapeFamily, count: int, loads: Loads = (), smooth: bool = False) -> PiecewisePolynomials:
+def mode_shapes(family: ShapeFamily, count: int, loads: Loads = (), smooth: bool = False) -> PiecewisePolynomials:
     """What the first `count` eigenfunctions of the clamped link with its loads span, made orthogonal by the mass of the
     link alone: like modes without loads they have a unit mass matrix and a diagonal stiffness."""
     steps = family.steps[[0, -1]] if smooth else family.steps
-    degree = 2 * count + (SMOOTH_DEGREES if smooth else EXTRA_DEGREES)
-    lumps = tuple(lump for load in loads for lump in lumped(family.name, load, count))
+    degree = 2 * count + (EXTRA_SMOOTH_DEGREE_COUNT if smooth else EXTRA_DEGREE_COUNT)
+    lumps = tuple(lump for load in loads for lump in lumped_masses(family.name, load, count))
     if family.uniform and len(steps) == 2:
         length = float(steps[-1])
         mass = float(family.inertia.coefficients[0, 0, 0]) * length
@@ -180,7 +180,7 @@ def modes(family: ShapeFamily, count: int, loads: Loads = (), smooth: bool = Fal
 
 
 @lru_cache(256)
-def _unit_modes(order: int, count: int, degree: int, lumps: tuple[Lump, ...]) -> Array:
+def _unit_modes(order: int, count: int, degree: int, lumps: tuple[LumpedMass, ...]) -> Array:
     """Coefficients of the modes of a uniform link of unit length and mass; others have the same, scaled."""
     found = _tip_up(_unit_loadable(order, degree).modes(lumps, count)).coefficients
     found.setflags(write=False)
@@ -188,20 +188,20 @@ def _unit_modes(order: int, count: int, degree: int, lumps: tuple[Lump, ...]) ->
 
 
 @lru_cache(64)
-def _unit_loadable(order: int, degree: int) -> Loadable:
+def _unit_loadable(order: int, degree: int) -> LoadedModes:
     one = constant(1.0, 1.0)
     family = ShapeFamily("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
     return _loadable(family, one.breaks, degree)
 
 
-def _loadable(family: ShapeFamily, steps: Array, degree: int) -> Loadable:
+def _loadable(family: ShapeFamily, steps: Array, degree: int) -> LoadedModes:
     space = _clamped_polynomials(steps, family.order, degree)
     if family.shear is not None:
         space = with_shear(space, _clamped_polynomials(steps, 1, degree))
-    return Loadable(space, *matrices(family, space))
+    return LoadedModes(space, *mass_and_stiffness(family, space))
 
 
-def reduced(family: ShapeFamily, basis: Reduced, count: int) -> PiecewisePolynomials:
+def reduced_shapes(family: ShapeFamily, basis: Reduced, count: int) -> PiecewisePolynomials:
     """Component modes of a meshed link.
 
     Free interface: the first modes of the clamped mesh. Fixed interface (Craig-Bampton): the static shapes of a unit
@@ -214,7 +214,7 @@ def reduced(family: ShapeFamily, basis: Reduced, count: int) -> PiecewisePolynom
         mass = float(family.inertia.coefficients[0, 0, 0]) * length
         sizes = np.array([1.0, length][:tip] + [1 / np.sqrt(mass)] * count)  # of unit slopes, and of modes
         return PiecewisePolynomials(nodes, _unit_reduced(family.order, basis.elements, count, tip) * sizes)
-    return _reduced(family, meshed(family, nodes), count, tip)
+    return _reduced(family, mesh_shapes(family, nodes), count, tip)
 
 
 @lru_cache(64)
@@ -222,14 +222,14 @@ def _unit_reduced(order: int, count_of_elements: int, count: int, tip: int) -> A
     """Coefficients of those of a uniform link of unit length and mass; others have the same, scaled."""
     one = constant(1.0, 1.0)
     family = ShapeFamily("bend_y" if order == 2 else "stretch", one.breaks, stiffness=one, inertia=one)
-    found = _reduced(family, elements(mesh(one.breaks, count_of_elements), order), count, tip).coefficients
+    found = _reduced(family, element_shapes(mesh(one.breaks, count_of_elements), order), count, tip).coefficients
     found.setflags(write=False)
     return found
 
 
 def _reduced(family: ShapeFamily, space: PiecewisePolynomials, count: int, tip: int) -> PiecewisePolynomials:
     """Of a space of elements, with the last `tip` coordinates held."""
-    mass, stiffness = matrices(family, space)
+    mass, stiffness = mass_and_stiffness(family, space)
     inner = space.count - tip
     kept = lowest_modes(mass[:inner, :inner], stiffness[:inner, :inner], count)[1]
     if not tip:
@@ -239,29 +239,29 @@ def _reduced(family: ShapeFamily, space: PiecewisePolynomials, count: int, tip: 
     return _root_up(found, family.order, tip)
 
 
-def matrices(family: ShapeFamily, space: PiecewisePolynomials) -> tuple[Array, Array]:
+def mass_and_stiffness(family: ShapeFamily, space: PiecewisePolynomials) -> tuple[Array, Array]:
     """Mass and stiffness matrices of one family in a space of functions."""
     rotary = [] if family.rotary is None else [family.rotary]
     grid = quadrature([space], [*family.stiffnesses, family.inertia, *rotary])
-    mass = weighted(grid.weights * family.inertia(grid)[:, 0], space(grid))
+    mass = weighted_product(grid.weights * family.inertia(grid)[:, 0], space(grid))
     if family.rotary is not None:
-        mass = mass + weighted(grid.weights * family.rotary(grid)[:, 0], rotation(space)(grid))
-    return mass, stiffness(family, space, grid)
+        mass = mass + weighted_product(grid.weights * family.rotary(grid)[:, 0], rotation(space)(grid))
+    return mass, stiffness_matrix(family, space, grid)
 
 
-def stiffness(family: ShapeFamily, space: PiecewisePolynomials, grid: Grid) -> Array:
+def stiffness_matrix(family: ShapeFamily, space: PiecewisePolynomials, grid: Grid) -> Array:
     """Stiffness matrix of one family, by the quadrature of a grid."""
     if family.shear is None:
-        return weighted(grid.weights * family.stiffness(grid)[:, 0], space.derivative(family.order)(grid))
+        return weighted_product(grid.weights * family.stiffness(grid)[:, 0], space.derivative(family.order)(grid))
     turns = rotation(space)
-    curved = weighted(grid.weights * family.stiffness(grid)[:, 0], turns.derivative()(grid))
-    return curved + weighted(grid.weights * family.shear(grid)[:, 0], space.derivative()(grid) - turns(grid))
+    curved = weighted_product(grid.weights * family.stiffness(grid)[:, 0], turns.derivative()(grid))
+    return curved + weighted_product(grid.weights * family.shear(grid)[:, 0], space.derivative()(grid) - turns(grid))
 
 
-def weighted(weights: Array, left: Array, right: Array | None = None) -> Array:
+def weighted_product(weights: Array, left: Array, right: Array | None = None) -> Array:
     """sum_g weights_g left_g^T right_g over quadrature points g."""
     right = left if right is None else right
-    if min(left.shape[1], right.shape[1]) > FEW_FUNCTIONS:
+    if min(left.shape[1], right.shape[1]) > MAX_DENSE_FUNCTIONS:
         return _weighted_by_parts(weights, left, right)
     return np.asarray((left * weights[:, None]).T @ right)
 
@@ -269,11 +269,11 @@ def weighted(weights: Array, left: Array, right: Array | None = None) -> Array:
 def _weighted_by_parts(weights: Array, left: Array, right: Array) -> Array:
     """The same for many functions, part by part of the link: of a mesh only few differ from zero there."""
     out = np.zeros((left.shape[1], right.shape[1]))
-    starts = range(0, len(weights), PART)
+    starts = range(0, len(weights), BLOCK_POINTS)
     heres = _nonzero(left, starts)
     theres = heres if right is left else _nonzero(right, starts)
     for start, here, there in zip(starts, heres, theres, strict=True):
-        points = slice(start, start + PART)
+        points = slice(start, start + BLOCK_POINTS)
         out[here, there] += (left[points, here] * weights[points, None]).T @ right[points, there]
     return out
 
@@ -288,7 +288,7 @@ def _nonzero(values: Array, starts: Sequence[int]) -> list[slice]:
 def quadrature(spaces: Sequence[PiecewisePolynomials], properties: Sequence[PiecewisePolynomials]) -> Grid:
     """Quadrature on the common pieces of several spaces, exact for a product of two of the functions, a property
     (mass or stiffness along the link), and x^2."""
-    ends = merged(*(each.breaks for each in (*spaces, *properties)))
+    ends = merge_breaks(*(each.breaks for each in (*spaces, *properties)))
     degree = 2 * max((space.degree for space in spaces), default=0) + max(each.degree for each in properties) + 2
     return Grid(ends, degree // 2 + 1)
 

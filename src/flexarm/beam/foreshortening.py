@@ -14,17 +14,17 @@ from typing import Literal
 
 import numpy as np
 
-from flexarm.beam.bases import weighted
-from flexarm.beam.integrals import LinkIntegrals, clean
-from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
+from flexarm.beam.bases import weighted_product
+from flexarm.beam.integrals import LinkIntegrals, drop_rounding
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merge_breaks
 from flexarm.beam.properties import rotation, shear_strain
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 
-Often = Literal["once", "twice"]
+IntegralOrder = Literal["once", "twice"]
 
 
-What = Literal["value", "slope", "rotation", "curvature", "shear"]
+ShapeQuantity = Literal["value", "slope", "rotation", "curvature", "shear"]
 """Of a family: its functions, their slope; of bending also how sections turn, the slope of that, and what is left."""
 
 
@@ -35,13 +35,13 @@ class Product:
     axis: int
     sign: float
     one: str
-    what: What
+    what: ShapeQuantity
     other: str
-    other_what: What
-    integrated: Often = "once"
+    other_what: ShapeQuantity
+    integrated: IntegralOrder = "once"
 
 
-MOVES = (
+DISPLACEMENT_PRODUCTS = (
     Product(0, -1.0, "bend_y", "slope", "bend_y", "slope"),
     Product(0, -1.0, "bend_z", "slope", "bend_z", "slope"),
     Product(1, 1.0, "stretch", "slope", "bend_y", "slope"),
@@ -53,14 +53,14 @@ MOVES = (
 )
 """Half of a family's product with itself counts, and all of one family's with another."""
 
-TURNS = (
+ROTATION_PRODUCTS = (
     Product(0, -1.0, "bend_z", "rotation", "bend_y", "curvature"),
     Product(1, -1.0, "twist", "value", "bend_y", "curvature"),
     Product(2, -1.0, "twist", "value", "bend_z", "curvature"),
 )
 
 
-BENDS = {1: "bend_y", 2: "bend_z"}  # which family moves along which axis
+BENDING_FAMILIES = {1: "bend_y", 2: "bend_z"}  # which family moves along which axis
 
 
 class SecondOrderBlocks:
@@ -81,13 +81,13 @@ class SecondOrderBlocks:
             return np.zeros(self._shape(product))
         spaces = self._of.shapes.values()
         breaks = [end for space in spaces for end in space.breaks.tolist() if 0.0 < end < x]
-        grid = Grid(merged([0.0, x], breaks), max(space.degree for space in spaces) + 1)
+        grid = Grid(merge_breaks([0.0, x], breaks), max(space.degree for space in spaces) + 1)
         return self._block(product, grid, grid.weights * (x - grid.x if product.integrated == "twice" else 1.0))
 
     def moved(self, x: float) -> Array:
         """(3, n, n): forms F of the displacements at x, eta^T F eta / 2."""
         out, columns = np.zeros((3, self._of.count, self._of.count)), self._of.columns
-        for _, each in self.present(MOVES):
+        for _, each in self.present(DISPLACEMENT_PRODUCTS):
             block = self.at(each, x)
             out[each.axis, columns[each.one], columns[each.other]] += block
             if each.one != each.other:
@@ -97,7 +97,7 @@ class SecondOrderBlocks:
     def line(self, axis: int) -> Array:
         """(2, 2): the inverse of the products int mu of what the shapes along an axis can do of 1 and of x."""
         of = self._of
-        place = of.columns.get(BENDS[axis], slice(0))
+        place = of.columns.get(BENDING_FAMILIES[axis], slice(0))
         if place.stop - (place.start or 0) < 2:  # one shape cannot do both
             return np.linalg.pinv(np.array([[of.m, of.c0], [of.c0, of.g0]]))
         moments = np.stack([of.a[axis], of.b[axis]])[:, place]
@@ -105,7 +105,7 @@ class SecondOrderBlocks:
 
     def _mass(self, axis: int) -> Array:
         """Of the shapes of bending along an axis, without that of tilting sections."""
-        place = self._of.columns[BENDS[axis]]
+        place = self._of.columns[BENDING_FAMILIES[axis]]
         return self._of.M["vv" if axis == 1 else "ww"][place, place]
 
     @cached_property
@@ -118,7 +118,7 @@ class SecondOrderBlocks:
         int_s mu x^power (x - s) dx."""
         density = self._densities[power]
         of, spaces = self._of, [self._of.shapes[name] for name in (product.one, product.other)]
-        breaks = merged(density.breaks, *(space.breaks for space in spaces))
+        breaks = merge_breaks(density.breaks, *(space.breaks for space in spaces))
         grid = Grid(breaks, (sum(space.degree for space in spaces) + density.degree + 2) // 2 + 1)
         inboard = density.integral()
         end, once = np.array([of.length]), inboard(grid)[:, 0]
@@ -135,12 +135,14 @@ class SecondOrderBlocks:
 
     def _block(self, product: Product, grid: Grid, weights: Array) -> Array:
         shapes = self._of.shapes
-        one = functions(shapes[product.one], product.what)(grid)
-        other = one if product.one == product.other else functions(shapes[product.other], product.other_what)(grid)
-        return clean(product.sign * weighted(weights, one, other))
+        one = select_functions(shapes[product.one], product.what)(grid)
+        other = (
+            one if product.one == product.other else select_functions(shapes[product.other], product.other_what)(grid)
+        )
+        return drop_rounding(product.sign * weighted_product(weights, one, other))
 
 
-def functions(space: PiecewisePolynomials, what: What) -> PiecewisePolynomials:
+def select_functions(space: PiecewisePolynomials, what: ShapeQuantity) -> PiecewisePolynomials:
     """What of a family's shapes is meant."""
     if what == "value":
         return space

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.beam import bases, polynomials
-from flexarm.beam.bases import ShapeFamily, weighted
+from flexarm.beam.bases import ShapeFamily, weighted_product
 from flexarm.beam.loaded_modes import Loads
 from flexarm.beam.polynomials import EvenGrid, Grid, PiecewisePolynomials
 from flexarm.beam.properties import LinkProperties, rotation
@@ -27,11 +27,11 @@ from flexarm.robot.carried_inertia import reference_loads
 from flexarm.robot.flexibility import FAMILIES
 
 # Rounding leaves some 1e-12 where orthogonality makes a zero; a true zero costs the equations nothing.
-ROUNDING = 1e-11
+ROUNDING_TOLERANCE = 1e-11
 
 # Which family moves the sections along which axis, and which bending turns them about which axis, with which sign.
-MOVES = {"stretch": 0, "bend_y": 1, "bend_z": 2}
-SLOPES = (("bend_z", 1, -1.0), ("bend_y", 2, 1.0))
+DISPLACEMENT_AXES = {"stretch": 0, "bend_y": 1, "bend_z": 2}
+BENDING_ROTATIONS = (("bend_z", 1, -1.0), ("bend_y", 2, 1.0))
 
 Part = tuple[slice, Array]
 Parts = dict[int, Part]
@@ -82,7 +82,7 @@ class LinkIntegrals:
         if flexible is None:
             return {}
         return {
-            name: bases.shapes(self.link, family, flexible.counts[name], self.loads, self.smooth, self.clamped)
+            name: bases.shape_functions(self.link, family, flexible.counts[name], self.loads, self.smooth, self.clamped)
             for name, family in self.families.items()
         }
 
@@ -123,7 +123,7 @@ class LinkIntegrals:
 
     def _moves(self, x: Array | float | Grid) -> Parts:
         shapes, columns = self.shapes, self.columns
-        return {axis: (columns[name], shapes[name](x)) for name, axis in MOVES.items() if name in shapes}
+        return {axis: (columns[name], shapes[name](x)) for name, axis in DISPLACEMENT_AXES.items() if name in shapes}
 
     def _turns(self, x: Array | float | Grid) -> Parts:
         out = {0: (self.columns["twist"], self.shapes["twist"](x))} if "twist" in self.columns else {}
@@ -131,7 +131,9 @@ class LinkIntegrals:
 
     def _bent(self, slopes: dict[str, PiecewisePolynomials], x: Array | float | Grid) -> Parts:
         columns = self.columns
-        return {axis: (columns[name], sign * slopes[name](x)) for name, axis, sign in SLOPES if name in slopes}
+        return {
+            axis: (columns[name], sign * slopes[name](x)) for name, axis, sign in BENDING_ROTATIONS if name in slopes
+        }
 
     def _dense(self, parts: Parts, points: int) -> Array:
         out = np.zeros((points, 3, self.count))
@@ -161,8 +163,8 @@ class LinkIntegrals:
     def _station(self, x: float) -> Station:
         U, W = self._dense(self._moves(x), 1)[0], self._dense(self._turns(x), 1)[0]
         # the root stands still
-        U[np.abs(U) * self.sizes <= ROUNDING * self.length] = 0.0
-        W[np.abs(W) * self.sizes <= ROUNDING] = 0.0
+        U[np.abs(U) * self.sizes <= ROUNDING_TOLERANCE * self.length] = 0.0
+        W[np.abs(W) * self.sizes <= ROUNDING_TOLERANCE] = 0.0
         return Station(x, U, W)
 
     @cached_property
@@ -207,13 +209,13 @@ class LinkIntegrals:
     def a(self) -> Array:
         """(3, n): int mu N_u, int mu N_v, int mu N_w."""
         _, mass, N = self._moments
-        return clean(self._sums((mass, mass, mass), N))
+        return drop_rounding(self._sums((mass, mass, mass), N))
 
     @cached_property
     def b(self) -> Array:
         """(3, n): int mu x N_u, ..."""
         x, mass, N = self._moments
-        return clean(self._sums((mass * x,) * 3, N))
+        return drop_rounding(self._sums((mass * x,) * 3, N))
 
     def _sums(self, weights: Sequence[Array] | Array, parts: Parts) -> Array:
         """(3, n): of every axis, its values summed with its weights."""
@@ -233,7 +235,7 @@ class LinkIntegrals:
         """(n, n): sum of weights left^T right over the points, zero where one of them has no shapes."""
         out = np.zeros((self.count, self.count))
         if left is not None and right is not None:
-            out[left[0], right[0]] = clean(weighted(weights, left[1], right[1]))
+            out[left[0], right[0]] = drop_rounding(weighted_product(weights, left[1], right[1]))
         return out
 
     @property
@@ -263,7 +265,7 @@ class LinkIntegrals:
     def j(self) -> Array:
         """(3, n): angular momentum of the turning sections."""
         inertia, W = self._turning
-        return clean(self._sums(inertia.T, W))
+        return drop_rounding(self._sums(inertia.T, W))
 
     @cached_property
     def M_elastic(self) -> Array:
@@ -272,8 +274,8 @@ class LinkIntegrals:
         out = self.M["uu"] + self.M["vv"] + self.M["ww"]
         for axis, (columns, values) in W.items():
             if axis == 0 or self.link.rotary_inertia:
-                out[columns, columns] += weighted(inertia[:, axis], values)
-        return clean(out)
+                out[columns, columns] += weighted_product(inertia[:, axis], values)
+        return drop_rounding(out)
 
     @cached_property
     def K(self) -> Array:
@@ -282,8 +284,8 @@ class LinkIntegrals:
         for name, space in self.shapes.items():
             family = self.families[name]
             grid = bases.quadrature([space], family.stiffnesses)
-            out[self.columns[name], self.columns[name]] = bases.stiffness(family, space, grid)
-        return clean(out)
+            out[self.columns[name], self.columns[name]] = bases.stiffness_matrix(family, space, grid)
+        return drop_rounding(out)
 
     @cached_property
     def D(self) -> Array:
@@ -295,7 +297,7 @@ class LinkIntegrals:
         given = flexible.damping
         if given is None:
             return out
-        return clean(out + given.alpha * self.M_elastic + given.beta * self.K + self.D_ratios)
+        return drop_rounding(out + given.alpha * self.M_elastic + given.beta * self.K + self.D_ratios)
 
     @cached_property
     def D_ratios(self) -> Array:
@@ -316,18 +318,18 @@ class LinkIntegrals:
             place = self.columns[name]
             left = self.M_elastic[place, place] @ modes
             out[place, place] = (left * (2 * ratios[place] * np.sqrt(squares))) @ left.T
-        return clean(out)
+        return drop_rounding(out)
 
 
-def clean(matrix: Array) -> Array:
+def drop_rounding(matrix: Array) -> Array:
     """Zero what is rounding beside the entries of its row and column."""
     size = np.abs(matrix)
     rows, columns = np.sqrt(size.max(axis=1, initial=0.0)), np.sqrt(size.max(axis=0, initial=0.0))
-    return np.where(size > ROUNDING * rows[:, None] * columns, matrix, 0.0)
+    return np.where(size > ROUNDING_TOLERANCE * rows[:, None] * columns, matrix, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Outboard:
+class OutboardQuadrature:
     """Pieces between `breaks` (..., m + 1), which may differ from row to row, with `count` Gauss points on each."""
 
     breaks: Array
@@ -347,7 +349,7 @@ class Outboard:
         with np.errstate(invalid="ignore", divide="ignore"):
             local = (2 * x[:, None, None] - left - right) / (right - left)
         local = np.clip(np.where(right > left, local, 1.0), -1.0, 1.0)[..., 0]
-        behind = polynomials.at(local.ravel(), self.count) @ (
+        behind = polynomials.legendre_values(local.ravel(), self.count) @ (
             polynomials.integration(self.count - 1) @ polynomials.projection(self.count - 1)
         )
         ahead = polynomials.gauss_rule(self.count)[1] - behind.reshape(*local.shape, self.count)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexarm._version import __version__
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import write_atomically
 
 if TYPE_CHECKING:
     from flexarm.results.run import Run
@@ -132,7 +132,7 @@ def check_film(option: str, name: str) -> OutputFile:
 
 
 def save_figure(figure: Any, picture: OutputFile) -> None:
-    atomically(picture.path, lambda part: figure.savefig(part, dpi=150))
+    write_atomically(picture.path, lambda part: figure.savefig(part, dpi=150))
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexarm.beam.integrals import Outboard
-from flexarm.beam.polynomials import merged
+from flexarm.beam.integrals import OutboardQuadrature
+from flexarm.beam.polynomials import merge_breaks
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.dynamics.joint_reactions import Balance, force_first, move_wrench, rotate_wrench, rotate_wrench_back
 from flexarm.dynamics.links.sliding import is_gripped
@@ -146,7 +146,7 @@ class LinkSectionForces:
         return [*np.moveaxis(force_first(found.reshape(self._states, -1, 6)), 1, 0)]
 
     @cached_property
-    def _material(self) -> Outboard:
+    def _material(self) -> OutboardQuadrature:
         """Quadrature points along the link; if it is gripped by a joint, they move with the joint."""
         body, of = self.body, self.body.integrals
         shapes = [*of.shapes.values()]
@@ -158,10 +158,12 @@ class LinkSectionForces:
             degree = 2 * degree
         count = min(2 * degree + mass.degree + 2, MAX_POINT_COUNT)
         if not is_gripped(body.link):
-            return Outboard(merged(of.properties.steps, mass.breaks, *(space.breaks for space in shapes))[None], count)
+            return OutboardQuadrature(
+                merge_breaks(of.properties.steps, mass.breaks, *(space.breaks for space in shapes))[None], count
+            )
         guide = self._held_at
         ends = [guide, np.full_like(guide, body.link.length)]
-        return Outboard(np.hstack(ends if _has_no_rear(body) else [np.zeros_like(guide), *ends]), count)
+        return OutboardQuadrature(np.hstack(ends if _has_no_rear(body) else [np.zeros_like(guide), *ends]), count)
 
     @cached_property
     def _per_length(self) -> tuple[Array, Array]:

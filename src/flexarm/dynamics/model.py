@@ -32,13 +32,13 @@ from flexarm.robot import (
     Stop,
     Weld,
 )
-from flexarm.robot.carried_inertia import carried, reference_loads, takes_loads
+from flexarm.robot.carried_inertia import carried_bodies, reference_loads, takes_loads
 from flexarm.robot.constraints import Constraint
 from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint, Prismatic
-from flexarm.robot.supported_types import Kinds
+from flexarm.robot.supported_types import SupportedTypes
 
-SUPPORTED_KINDS = Kinds(
+SUPPORTED_KINDS = SupportedTypes(
     "the equations of motion",
     {
         Joint: (Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld),
@@ -77,7 +77,7 @@ def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals
     front: list[LinkIntegrals] = []
     rear: list[LinkIntegrals | None] = []
     slid_along = _slid_along(robot)
-    every_load = carried(robot) if any(map(takes_loads, robot.links)) else [()] * len(robot.links)
+    every_load = carried_bodies(robot) if any(map(takes_loads, robot.links)) else [()] * len(robot.links)
     for link, loads in zip(robot.links, every_load, strict=True):
         model = model_of(link)
         front.append(model.integrals(link, link.name in slid_along, reference_loads(link, loads)))

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import cut
+from flexarm.foundation.messages import shorten
 from flexarm.foundation.validation import Array
 
 # Rounding accepted where a value is fixed by construction, relative to the largest entry; 100 modes leave 1e-8.
@@ -84,7 +84,7 @@ class Fact(NamedTuple):
             article, _, thing = self.what.partition(" ")
             one = article in ("a", "an")
             return f"{self.where} has no {thing if one else self.what} here and {'one' if one else 'some'} there"
-        here, there = (cut(str(value), MAX_FACT_LENGTH) for value in (self.value, other.value))
+        here, there = (shorten(str(value), MAX_FACT_LENGTH) for value in (self.value, other.value))
         return f"{self.where} {self.what} {here} here and {there} there"
 
 

@@ -25,7 +25,7 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
 if TYPE_CHECKING:
-    from flexarm.robot.basis_selection import Pick
+    from flexarm.robot.basis_selection import BasisSelection
 
 Mask = NDArray[np.bool_]
 
@@ -52,11 +52,11 @@ class SystemBase:
         self._description: tuple[Structure, Parameters, Array] | None = None
 
     @property
-    def picks(self) -> dict[str, Pick]:
+    def picks(self) -> dict[str, BasisSelection]:
         """Automatic choices of the number of shapes, by link whose description leaves it open."""
-        from flexarm.robot.basis_selection import picks
+        from flexarm.robot.basis_selection import select_bases
 
-        return picks(self._given)
+        return select_bases(self._given)
 
     @property
     def size_estimate(self) -> int:

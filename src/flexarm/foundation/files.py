@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 from flexarm.foundation.messages import shown
 
-DRAFT = ".flexarm-draft-"  # how the names of drafts begin
-ABANDONED = 3600.0  # s after which a draft belongs to a program that was killed
+DRAFT_PREFIX = ".flexarm-draft-"  # how the names of drafts begin
+MAX_DRAFT_AGE_S = 3600.0  # s after which a draft belongs to a program that was killed
 
 FilePath = str | os.PathLike[str]
 
@@ -26,7 +26,7 @@ _swept: set[tuple[str, str]] = set()
 
 
 @contextmanager
-def whole_file(path: FilePath) -> Iterator[BinaryIO]:
+def atomic_file(path: FilePath) -> Iterator[BinaryIO]:
     """A stream whose content becomes the file when all went well; on any failure the earlier file stays.
 
     The content goes to a draft in the same folder, which nobody else can have prepared, then to the disk, and then to
@@ -36,8 +36,8 @@ def whole_file(path: FilePath) -> Iterator[BinaryIO]:
     target = Path(_name(path))
     with _told_of(target, "written"):
         _require_place(target)
-        sweep(target.parent, DRAFT)
-        draft = target.parent / f"{DRAFT}{secrets.token_hex(8)}"
+        remove_abandoned(target.parent, DRAFT_PREFIX)
+        draft = target.parent / f"{DRAFT_PREFIX}{secrets.token_hex(8)}"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
             with open(descriptor, "wb") as stream:
@@ -54,7 +54,7 @@ def whole_file(path: FilePath) -> Iterator[BinaryIO]:
 
 def write_bytes(path: FilePath, content: bytes) -> None:
     """Write a file whole or not at all."""
-    with whole_file(path) as stream:
+    with atomic_file(path) as stream:
         stream.write(content)
 
 
@@ -63,7 +63,7 @@ def write_text(path: FilePath, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
 
 
-def atomically(path: FilePath, write: Callable[[str], object]) -> None:
+def write_atomically(path: FilePath, write: Callable[[str], object]) -> None:
     """For writers that want the name of a file: they get one with the same ending in a folder of their own."""
     target = Path(_name(path))
     with _told_of(target, "written"):
@@ -71,7 +71,7 @@ def atomically(path: FilePath, write: Callable[[str], object]) -> None:
         with tempfile.TemporaryDirectory(prefix="flexarm-") as folder:
             part = os.path.join(folder, "part" + target.suffix)
             write(part)
-            with open(part, "rb") as written, whole_file(target) as stream:
+            with open(part, "rb") as written, atomic_file(target) as stream:
                 shutil.copyfileobj(written, stream)
 
 
@@ -89,7 +89,7 @@ def read_bytes(path: FilePath, most: int) -> bytes:
     return content
 
 
-def sweep(folder: Path, prefix: str) -> None:
+def remove_abandoned(folder: Path, prefix: str) -> None:
     """Remove what a killed program left in a folder: own files and folders of that prefix, an hour old.
 
     Each program looks once into a folder.
@@ -105,7 +105,7 @@ def sweep(folder: Path, prefix: str) -> None:
                 continue
             with suppress(OSError):
                 found = entry.stat(follow_symlinks=False)
-                if not owned(found) or time.time() - found.st_mtime < ABANDONED:
+                if not is_owned(found) or time.time() - found.st_mtime < MAX_DRAFT_AGE_S:
                     continue
                 if stat.S_ISDIR(found.st_mode):
                     shutil.rmtree(entry.path, ignore_errors=True)
@@ -113,7 +113,7 @@ def sweep(folder: Path, prefix: str) -> None:
                     os.unlink(entry.path)
 
 
-def owned(found: os.stat_result) -> bool:
+def is_owned(found: os.stat_result) -> bool:
     """Whether the file belongs to the user who runs this program; always so where files have no such owners."""
     return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
 

@@ -19,7 +19,7 @@ FORWARD = range(9)
 BACKWARD = range(-8, 1)
 
 
-def weights(nodes: Sequence[int]) -> list[float]:
+def derivative_weights(nodes: Sequence[int]) -> list[float]:
     """Of a function's values at `nodes` in its derivative at 0, which is among them.
 
     >>> weights([-1, 0, 1])
@@ -41,7 +41,7 @@ def derivative(values: Mapping[int, Array], step: float) -> tuple[Array, Array, 
     return high, high - middle, middle - low
 
 
-def kink(values: Mapping[int, Array], step: float) -> float:
+def derivative_jump(values: Mapping[int, Array], step: float) -> float:
     """How far the derivatives of both sides are apart: central differences do not see a kink in their middle."""
     sides = [[node for node in values if 0 <= sign * node <= 4] for sign in (1, -1)]
     if min(map(len, sides)) < 5:
@@ -51,7 +51,11 @@ def kink(values: Mapping[int, Array], step: float) -> float:
 
 
 def _through(nodes: Sequence[int], values: Mapping[int, Array]) -> Array:
-    changes = [weight * (values[node] - values[0]) for node, weight in zip(nodes, weights(nodes), strict=True) if node]
+    changes = [
+        weight * (values[node] - values[0])
+        for node, weight in zip(nodes, derivative_weights(nodes), strict=True)
+        if node
+    ]
     return np.asarray(sum(changes))
 
 

@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Literal
 
-from flexarm.foundation.messages import told
+from flexarm.foundation.messages import error_text
 
 # At its end; where its model says (a limit, a condition); by Ctrl-C; or because there was no way on.
 Status = Literal["completed", "stopped", "interrupted", "failed"]
 
 
-class Ending(Exception):
+class StopRun(Exception):
     """The run ends here; what was computed is kept and this is the reason."""
 
     def __init__(self, reason: str, status: Status = "failed") -> None:
@@ -29,9 +29,9 @@ class Ending(Exception):
         self.status: Status = status
 
 
-def sentence_about(what: str, t: float, error: BaseException) -> str:
+def failure_reason(what: str, t: float, error: BaseException) -> str:
     """The reason where a function of the user's raised."""
-    said = told(error).strip()
+    said = error_text(error).strip()
     return f"{what} failed at t = {t:.6g} s ({type(error).__name__}{': ' + said if said else ''})"
 
 
@@ -42,7 +42,7 @@ _WISHES = threading.local()
 
 
 @contextmanager
-def ending_when(wish: Callable[[], bool]) -> Iterator[None]:
+def end_runs_when(wish: Callable[[], bool]) -> Iterator[None]:
     """Inside, runs of this thread end as after Ctrl-C once the wish is true; it is asked between steps, often."""
     before = getattr(_WISHES, "wish", None)
     _WISHES.wish = wish

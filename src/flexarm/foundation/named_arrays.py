@@ -60,7 +60,7 @@ class NamedSymbols(ca.SX):
         return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
 
 
-def mismatch(function: Any, *more: Any) -> str:
+def call_error(function: Any, *more: Any) -> str:
     """Why a function cannot be called with (t, q, v, *more); empty if it can, or if a built-in does not tell."""
     try:
         inspect.signature(function).bind(0.0, (), (), *more)

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 0.5  # seconds before a bar appears
-EVERY = 10.0  # seconds between lines, where there can be no bar
+BAR_DELAY_S = 0.5  # seconds before a bar appears
+LINE_INTERVAL_S = 10.0  # seconds between lines, where there can be no bar
 
-Watcher = Callable[[str, float, float], None]
+Callback = Callable[[str, float, float], None]
 _WATCHERS = threading.local()
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
+def report_progress(watcher: Callback) -> Iterator[None]:
     """Inside, long work of this thread tells the watcher what it is doing, how far it is, and how far it will go."""
     before = getattr(_WATCHERS, "watcher", None)
     _WATCHERS.watcher = watcher
@@ -41,7 +41,7 @@ class Progress:
     def __init__(self, duration: float, wanted: bool | None) -> None:
         self.duration = duration
         self.wanted = sys.stderr.isatty() if wanted is None else wanted
-        self._watcher: Watcher | None = getattr(_WATCHERS, "watcher", None)
+        self._watcher: Callback | None = getattr(_WATCHERS, "watcher", None)
         self._begin = clock.perf_counter()
         self._first: tuple[float, float] | None = None  # when the first update came, and how far it was
         self._bar: Any = None
@@ -63,12 +63,14 @@ class Progress:
         # from the first update on: tracing and compiling, which come before it, say nothing about the rest
         since, done = self._first or (self._begin, 0.0)
         self._first = self._first or (now, t)
-        if now - self._begin < PATIENCE:
+        if now - self._begin < BAR_DELAY_S:
             return
         if self._bar is None:
             self._show()
         pace = (t - done) / max(now - since, 1e-9)
-        self._bar.update(self._task, completed=t, words=f"{left(self.duration - t, pace)}; {self.words(t, pace)}")
+        self._bar.update(
+            self._task, completed=t, words=f"{format_time_left(self.duration - t, pace)}; {self.words(t, pace)}"
+        )
 
     def words(self, t: float, pace: float) -> str:
         """How far it is; `pace` in simulated seconds a second."""
@@ -80,7 +82,7 @@ class Progress:
 
         console = Console(stderr=True)
         if not (console.is_terminal or console.is_jupyter):
-            self._bar = Lines(self.doing)
+            self._bar = ProgressLines(self.doing)
             return
         columns = (TextColumn(self.doing), BarColumn(bar_width=16), TextColumn("{task.fields[words]}"))
         self._bar = Progress(*columns, console=console, transient=True)
@@ -88,7 +90,7 @@ class Progress:
         self._bar.start()
 
 
-class Lines:
+class ProgressLines:
     """The same in lines, for files and pipes, where nothing can be overwritten."""
 
     def __init__(self, doing: str) -> None:
@@ -97,13 +99,13 @@ class Lines:
     def update(self, _task: Any, completed: float, words: str) -> None:
         if clock.perf_counter() >= self._next:
             print(f"{self._doing}: {words}", file=sys.stderr, flush=True)
-            self._next = clock.perf_counter() + EVERY
+            self._next = clock.perf_counter() + LINE_INTERVAL_S
 
     def stop(self) -> None:
         """Nothing is left open."""
 
 
-def left(rest: float, pace: float) -> str:
+def format_time_left(rest: float, pace: float) -> str:
     """Time that the rest takes at this pace, in words."""
     if pace <= 0:
         return "time left unknown"
@@ -115,7 +117,7 @@ def left(rest: float, pace: float) -> str:
     return f"{seconds // 3600} h {seconds % 3600 // 60:02d} min left"
 
 
-def tracked(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
+def show_progress(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
     """Goes through a list and shows how far it is, on a terminal only."""
 
     def through(items: Iterable[Any]) -> Iterable[Any]:

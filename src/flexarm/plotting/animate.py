@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import write_atomically
 from flexarm.foundation.validation import Array, real_number
 from flexarm.plotting import films
 from flexarm.plotting.arguments import (
@@ -148,7 +148,7 @@ class Animation:
             Path that ends in .gif, .mp4 (needs ffmpeg) or .html.
         """
         kind, target = films.select_film_format(path), Path(path)
-        atomically(target, lambda part: kind.write(self, part))
+        write_atomically(target, lambda part: kind.write(self, part))
 
     def figure(self, time: float) -> Picture:
         """Draw a single frame.

@@ -27,9 +27,9 @@ from flexarm.robot.constraints import Constraint, Mouth
 from flexarm.robot.joints import Joint
 from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
-from flexarm.robot.supported_types import Kinds
+from flexarm.robot.supported_types import SupportedTypes
 
-DRAWABLE_KINDS = Kinds(
+DRAWABLE_KINDS = SupportedTypes(
     "the drawing",
     {
         Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Sleeve, Weld),

@@ -13,7 +13,7 @@ from flexarm.foundation.validation import Array
 from flexarm.plotting.arm_points import Arm
 from flexarm.robot import Link, PointMass, Revolute
 from flexarm.robot.joints import MovingJoint
-from flexarm.robot.sections import Box, Circle, IBeam, Plain, Rectangle, Section, Tube
+from flexarm.robot.sections import Box, Circle, ConstantSection, IBeam, Rectangle, Section, Tube
 
 CIRCLE_CORNER_COUNT = 20
 DEFAULT_THICKNESS_RATIO = 1 / 80  # thickness over length of links without a section
@@ -55,7 +55,7 @@ def match_corner_counts(outlines: list[Array]) -> Array:
     return np.array([_with_corners(each, count) for each in outlines])
 
 
-def _of_shape(shape: Plain) -> Array | None:
+def _of_shape(shape: ConstantSection) -> Array | None:
     if isinstance(shape, (Rectangle, Box)):
         return _rectangle(shape.width, shape.height)
     if isinstance(shape, (Circle, Tube)):

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from flexarm.robot.errors import DescriptionError, DescriptionProblem, UnitsWarning, join, problems_of
+from flexarm.robot.errors import (
+    DescriptionError,
+    DescriptionProblem,
+    UnitsWarning,
+    convert_validation_error,
+    join_paths,
+)
 
 __all__ = ["remembered"]
 
@@ -49,7 +55,7 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)
 
-PLAIN = (float, int, bool, str, type(None))  # values without parts
+SCALAR_TYPES = (float, int, bool, str, type(None))  # values without parts
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -67,7 +73,7 @@ class DescriptionMeta(ModelMetaclass):
             try:
                 description = super().__call__(**given)
             except ValidationError as error:
-                raise DescriptionError(problems_of(error, cls)) from None
+                raise DescriptionError(convert_validation_error(error, cls)) from None
             warn_of_new_units(description, given)
             return description
 
@@ -122,18 +128,18 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         try:
             return super().model_validate(obj, **options)
         except ValidationError as error:
-            raise DescriptionError(problems_of(error, cls)) from None
+            raise DescriptionError(convert_validation_error(error, cls)) from None
 
     def parts(self, path: str = "") -> Iterator[tuple[str, Description]]:
         """This description and everything inside it, each with its path."""
         yield path, self
         for name in type(self).model_fields:
-            yield from _parts_of(getattr(self, name), join(path, name))
+            yield from _parts_of(getattr(self, name), join_paths(path, name))
 
     @remembered
     def kinds(self) -> frozenset[type[Description]]:
         """Of this description and of everything inside it."""
-        inside = (_kinds_of(each) for each in vars(self).values() if type(each) not in PLAIN)
+        inside = (_kinds_of(each) for each in vars(self).values() if type(each) not in SCALAR_TYPES)
         return frozenset({type(self)}).union(*inside)
 
     def every_unit_warning(self) -> Iterator[DescriptionProblem]:
@@ -222,10 +228,12 @@ def _new_parts(description: Description, given: Iterable[object]) -> Iterator[tu
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, tuple):
-            waiting += [(f"{path}[{k}]", each) for k, each in enumerate(value) if type(each) not in PLAIN][::-1]
+            waiting += [(f"{path}[{k}]", each) for k, each in enumerate(value) if type(each) not in SCALAR_TYPES][::-1]
         elif isinstance(value, Description) and id(value) not in ready:
             yield path, value
-            fields = [(join(path, name), each) for name, each in vars(value).items() if type(each) not in PLAIN]
+            fields = [
+                (join_paths(path, name), each) for name, each in vars(value).items() if type(each) not in SCALAR_TYPES
+            ]
             waiting += fields[::-1]
 
 

@@ -14,7 +14,7 @@ from flexarm.robot.joints import Joint
 from flexarm.robot.robot import Robot
 
 # Sections are not here: all that a room asks of one, its own class answers.
-FAMILIES: dict[type[Description], str] = {
+PART_NAMES: dict[type[Description], str] = {
     Joint: "joint",
     Drive: "drive",
     Stop: "stop",
@@ -25,7 +25,7 @@ FAMILIES: dict[type[Description], str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class SupportedTypes:
     """The kinds that a room knows, by the family of parts; families that it does not look at are left out."""
 
     room: str
@@ -48,9 +48,9 @@ class Kinds:
 
     def _refusal(self, kind: type, family: type[Description]) -> str:
         names = ", ".join(each.__name__ for each in self.known[family])
-        return f"{self.room} cannot take a {FAMILIES[family]} of the kind {kind.__name__} (known: {names})"
+        return f"{self.room} cannot take a {PART_NAMES[family]} of the kind {kind.__name__} (known: {names})"
 
 
 @lru_cache(maxsize=64)  # thousands of robots are made of the same kinds
-def _all_known(to: Kinds, kinds: frozenset[type[Description]]) -> bool:
+def _all_known(to: SupportedTypes, kinds: frozenset[type[Description]]) -> bool:
     return not any(to.refuses(each) for each in kinds)

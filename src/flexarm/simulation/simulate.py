@@ -20,7 +20,7 @@ from flexarm.feedback.feedback import recorded_torque
 from flexarm.feedback.outputs import Gains
 from flexarm.feedback.sensors import warn_of_unread_sensors
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import heard, shown
+from flexarm.foundation.messages import collect_warnings, shown
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
@@ -216,7 +216,7 @@ def simulate(
     # A System stays the model it is, and a digital controller, which has a state of its own, is not called twice.
     may_repeat = isinstance(robot, Robot) and not isinstance(schedule.controller, DigitalLaw)
     if may_repeat and (names := exact_instead(run, system, errors)):
-        with heard():  # what it says of its inputs was said before
+        with collect_warnings():  # what it says of its inputs was said before
             again = simulate(
                 with_exact_links(system.robot, names),
                 duration,

@@ -18,7 +18,7 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
-from flexarm.foundation.interrupts import Ending, Status
+from flexarm.foundation.interrupts import Status, StopRun
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import ABSURD_STATE, Tolerance
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
@@ -150,7 +150,7 @@ class StepChecks:
                 raise StepError(event.sentence, event.status)
             try:
                 self._inertia.require(t, nodes)
-            except Ending as ending:
+            except StopRun as ending:
                 raise StepError(str(ending)) from None
             self._look_at_contacts(times, nodes)
         if alarms:

@@ -7,10 +7,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from flexarm.beam.polynomials import merged
+from flexarm.beam.polynomials import merge_breaks
 from flexarm.dynamics.bodies import elastic_drive
 from flexarm.foundation.messages import shown
-from flexarm.foundation.progress import tracked
+from flexarm.foundation.progress import show_progress
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.symbolic import algebra, checks, code, latex
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, matrix, number, plus, symbol, total
@@ -70,7 +70,7 @@ def _local_positions(beam: Beam, x: Expr) -> list[Vector]:
             w = sum(s * u for s, u in zip(algebra.shapes(x, size), nodes, strict=True))
             found.append((j * size + x, w, 0))
         return found
-    breaks = merged([0.0, beam.integrals.length], *(space.breaks for space in beam.integrals.shapes.values()))
+    breaks = merge_breaks([0.0, beam.integrals.length], *(space.breaks for space in beam.integrals.shapes.values()))
     middles = (breaks[:-1] + breaks[1:]) / 2
     return [beam.moving_section_pose(x, float(middle))[0] for middle in middles]
 
@@ -368,7 +368,7 @@ class ClosedForm:
 
     @cached_property
     def _M(self) -> Rows:
-        out = assemble(mass_entries(self._inertias), self._model.size, self.route, tracked("mass matrix"))
+        out = assemble(mass_entries(self._inertias), self._model.size, self.route, show_progress("mass matrix"))
         for index, inertia in self._drives[0].items():
             out[index][index] = out[index][index] + inertia
         return out
@@ -376,7 +376,7 @@ class ClosedForm:
     @cached_property
     def _C(self) -> Rows:
         found = self._model.coordinates.all
-        return coriolis(self._M, [each.v for each in found], self.short, tracked("Coriolis matrix"))
+        return coriolis(self._M, [each.v for each in found], self.short, show_progress("Coriolis matrix"))
 
     def _link_matrix(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
         pieces = [piece for i in range(len(self._model.bodies)) for _, piece in self._model.bodies[i].carried]

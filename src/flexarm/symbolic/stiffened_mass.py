@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexarm.beam.foreshortening import BENDS, MOVES, Often, SecondOrderBlocks
+from flexarm.beam.foreshortening import BENDING_FAMILIES, DISPLACEMENT_PRODUCTS, IntegralOrder, SecondOrderBlocks
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.foundation.validation import Array
@@ -29,7 +29,7 @@ from flexarm.symbolic.stiffened_places import AxisNode
 # of sigma has the factor 1/2 (docs/theory.md).
 LEVER_FACTOR, SWING_FACTOR = ratio(4, 3), ratio(1, 2)
 
-EXPONENTS: dict[Often, int] = {"once": -1, "twice": 0}
+EXPONENTS: dict[IntegralOrder, int] = {"once": -1, "twice": 0}
 """Exponents of the scale of a part in displacements of second order."""
 
 
@@ -109,8 +109,8 @@ class ShortenedPart(StiffenedPart):
             self._weighted_sum([self._moment_vector(getattr(self.integrals, name), p, size) for p in range(self.n)])
             for name, size in (("a", Exponents(ml=1)), ("b", Exponents(ml=1, l=1)))
         ]
-        for axis in BENDS:
-            if not any(each.axis == axis for _, each in forms.present(MOVES)):
+        for axis in BENDING_FAMILIES:
+            if not any(each.axis == axis for _, each in forms.present(DISPLACEMENT_PRODUCTS)):
                 continue
             line, second = forms.line(axis), [moved[axis].rates, turned[axis].rates]
             weights = [
@@ -147,10 +147,12 @@ class ShortenedPart(StiffenedPart):
             rates = [one + scale * other for one, other in zip(rates, by_eta, strict=True)]
         return SecondOrderMoment(value, rates)
 
-    def _blocks(self, axis: int, power: int, often: Often, factor: float, size: Exponents) -> Rows | None:
+    def _blocks(self, axis: int, power: int, often: IntegralOrder, factor: float, size: Exponents) -> Rows | None:
         """Return the symmetric matrix of such an integral, None if there is no such displacement."""
         forms, columns, powers = SecondOrderBlocks(self.integrals), self.integrals.columns, self.shapes.powers
-        found = [each for _, each in forms.present(MOVES) if each.axis == axis and each.integrated == often]
+        found = [
+            each for _, each in forms.present(DISPLACEMENT_PRODUCTS) if each.axis == axis and each.integrated == often
+        ]
         size = size * Exponents(ml=1, l=power + EXPONENTS[often])
         out: Rows = [[number(0)] * self.n for _ in range(self.n)]
         for each in found:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexarm.beam.foreshortening import MOVES, TURNS, Product, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, Product, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged, through_gauss_points
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, from_gauss_values, merge_breaks
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.foundation.validation import Array
 from flexarm.symbolic.algebra import ZERO, Exponents, Expr, Vector, cos, number, plus, ratio, sin, times
@@ -34,22 +34,22 @@ DERIVATIVES = {"value": 0, "slope": 1, "rotation": 1, "curvature": 2}
 
 def second_order_displacement(beam: Beam, shapes: ClosedFormShapes, x: float, lean: Expr) -> Vector:
     """Return the displacement of second order at a constant x; slopes of a scaled part are multiplied by `lean`."""
-    return _evaluate_forms(beam, shapes, MOVES, x, lean)
+    return _evaluate_forms(beam, shapes, DISPLACEMENT_PRODUCTS, x, lean)
 
 
 def second_order_rotation(beam: Beam, shapes: ClosedFormShapes, x: float, lean: Expr) -> Vector:
     """Return the angles of second order about x, y and z at a constant x."""
-    return _evaluate_forms(beam, shapes, TURNS, x, lean)
+    return _evaluate_forms(beam, shapes, ROTATION_PRODUCTS, x, lean)
 
 
 def moving_second_order_displacement(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
     """Return the displacement of second order at a symbolic position."""
-    return _evaluate_moving_forms(beam, MOVES, at, near, None if label is None else f"H_{label}", lean)
+    return _evaluate_moving_forms(beam, DISPLACEMENT_PRODUCTS, at, near, None if label is None else f"H_{label}", lean)
 
 
 def moving_second_order_rotation(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
     """Return the angles of second order at a symbolic position."""
-    return _evaluate_moving_forms(beam, TURNS, at, near, None if label is None else f"Q_{label}", lean)
+    return _evaluate_moving_forms(beam, ROTATION_PRODUCTS, at, near, None if label is None else f"Q_{label}", lean)
 
 
 def _evaluate_forms(beam: Beam, shapes: ClosedFormShapes, products: Sequence[Product], x: float, lean: Expr) -> Vector:
@@ -83,7 +83,7 @@ def second_order_forms(
 ) -> tuple[list[tuple[Product, int, int]], PiecewisePolynomials]:
     """Return the nonzero entries of the products with their coordinates, and the entries as functions of x."""
     forms, spaces = SecondOrderBlocks(integrals), [*integrals.shapes.values()]
-    breaks, degree = merged(*(space.breaks for space in spaces)), 2 * max(space.degree for space in spaces)
+    breaks, degree = merge_breaks(*(space.breaks for space in spaces)), 2 * max(space.degree for space in spaces)
     places = Grid(breaks, degree + 1).x
     found, columns = [], []
     for _, product in forms.present(products):
@@ -92,7 +92,7 @@ def second_order_forms(
             found.append((product, p, q))
             columns.append(blocks[:, i, j])
     values = np.reshape(columns, (len(found), len(places)))
-    return found, through_gauss_points(breaks, degree, values.T)
+    return found, from_gauss_values(breaks, degree, values.T)
 
 
 def _nonzero_entries(integrals: LinkIntegrals, product: Product, block: Array) -> list[tuple[int, int, int, int]]:
@@ -182,10 +182,10 @@ def _axis_point(beam: Beam, weights: list[Expr]) -> Vector:
 def _weights_along(beam: Beam) -> PiecewisePolynomials:
     """Return the weights L_h as functions of x."""
     found, spaces = LinkNodes(beam.integrals), [*beam.integrals.shapes.values()]
-    breaks = merged(found.breaks, *(space.breaks for space in spaces))
+    breaks = merge_breaks(found.breaks, *(space.breaks for space in spaces))
     degree = max(found.per_piece, *(space.degree for space in spaces))
     values = np.array([found.weights(x) for x in Grid(breaks, degree + 1).x.tolist()])
-    return through_gauss_points(breaks, degree, values)
+    return from_gauss_values(breaks, degree, values)
 
 
 def _axial_strains(beam: Beam, x: Array) -> Array:

@@ -9,12 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import legendre
 
-from flexarm.beam.foreshortening import BENDS, MOVES, TURNS, Product, SecondOrderBlocks, functions
+from flexarm.beam.foreshortening import (
+    BENDING_FAMILIES,
+    DISPLACEMENT_PRODUCTS,
+    ROTATION_PRODUCTS,
+    Product,
+    SecondOrderBlocks,
+    select_functions,
+)
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loaded_modes import Loads
-from flexarm.beam.polynomials import PiecewisePolynomials, multiplied, pairs_of
+from flexarm.beam.polynomials import PiecewisePolynomials, multiply, pair_indices
 from flexarm.beam.section_nodes import LinkNodes
-from flexarm.beam.sparsity import Pattern, Patterns
+from flexarm.beam.sparsity import Pattern, SparsityPatterns
 from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Link, Weld
@@ -94,7 +101,7 @@ def add_shape_integrals(parameters: Parameters, path: str, beam: LinkIntegrals, 
 
     `needs_all`: include int mu x s, in addition to the squeeze that replaces it.
     """
-    patterns = Patterns(beam)
+    patterns = SparsityPatterns(beam)
     add_mass(parameters, path, beam)
     parameters.add(f"{path}.a", "kg m", beam.a, patterns.a)
     parameters.add(f"{path}.b", "kg m2", beam.b, patterns.a)
@@ -104,7 +111,7 @@ def add_shape_integrals(parameters: Parameters, path: str, beam: LinkIntegrals, 
     if beam.stiffening == "none":
         return
     forms = SecondOrderBlocks(beam)
-    for k, each in forms.present(MOVES):
+    for k, each in forms.present(DISPLACEMENT_PRODUCTS):
         same, pattern = each.one == each.other, patterns.product(each)
         for power, unit in ((0, "kg m"), (1, "kg m2")):
             if same and power and not needs_all:
@@ -112,21 +119,21 @@ def add_shape_integrals(parameters: Parameters, path: str, beam: LinkIntegrals, 
                 parameters.add(f"{path}.squeeze.{k}", "1", value, pattern, symmetric=True)
                 continue
             parameters.add(f"{path}.bent.{power}.{k}", unit, forms.moment(each, power), pattern, symmetric=same)
-    for axis in BENDS:
-        if any(each.axis == axis for _, each in forms.present(MOVES)):
+    for axis in BENDING_FAMILIES:
+        if any(each.axis == axis for _, each in forms.present(DISPLACEMENT_PRODUCTS)):
             parameters.add(f"{path}.line.{'xyz'[axis]}", "1/kg", forms.line(axis), symmetric=True)
 
 
 def add_strain(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
     """Add constant stiffness and damping."""
-    patterns = Patterns(beam)
+    patterns = SparsityPatterns(beam)
     parameters.add(f"{path}.K", "J", beam.K, patterns.K, symmetric=True)
     parameters.add(f"{path}.D", "J s", beam.D, patterns.D, symmetric=True)
 
 
 def add_section_inertia(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
     """Add the inertia of sections that do not tilt."""
-    pattern = Patterns(beam).section_inertia
+    pattern = SparsityPatterns(beam).section_inertia
     parameters.add(f"{path}.section_inertia", "kg m2", np.where(pattern, beam.section_inertia, 0.0), pattern)
 
 
@@ -137,7 +144,7 @@ def add_stretch(parameters: Parameters, path: str, beam: LinkIntegrals, nodes: L
     columns, x = beam.columns["stretch"], nodes.places
     rows, present = np.zeros((len(x), beam.count)), np.zeros((len(x), beam.count), dtype=bool)
     rows[:, columns] = beam.shapes["stretch"].derivative()(x)
-    present[:, columns] = np.stack([Patterns(beam).lives_at("stretch", each) for each in x.tolist()])
+    present[:, columns] = np.stack([SparsityPatterns(beam).lives_at("stretch", each) for each in x.tolist()])
     parameters.add(f"{path}.stretch", "1", rows, present)
 
 
@@ -146,16 +153,19 @@ def add_shapes(parameters: Parameters, path: str, integrals: LinkIntegrals) -> N
     for name, space in integrals.shapes.items():
         add_polynomials(parameters, f"{path}.{name}", space, _nonzero_pattern(integrals, name))
     if integrals.stiffening not in ("none", "exact"):
-        _add_forms(parameters, f"{path}.F", integrals, MOVES)
-        _add_forms(parameters, f"{path}.Q", integrals, TURNS)
+        _add_forms(parameters, f"{path}.F", integrals, DISPLACEMENT_PRODUCTS)
+        _add_forms(parameters, f"{path}.Q", integrals, ROTATION_PRODUCTS)
 
 
 def _add_forms(parameters: Parameters, path: str, integrals: LinkIntegrals, products: Sequence[Product]) -> None:
     """Add displacements and angles of second order."""
     shapes = integrals.shapes
     for k, each in SecondOrderBlocks(integrals).present(products):
-        one, other = functions(shapes[each.one], each.what), functions(shapes[each.other], each.other_what)
-        grown = multiplied(one, other, both=each.one != each.other).integral()
+        one, other = (
+            select_functions(shapes[each.one], each.what),
+            select_functions(shapes[each.other], each.other_what),
+        )
+        grown = multiply(one, other, both=each.one != each.other).integral()
         lives = _nonzero_product_pattern(integrals, each, grown.breaks)
         if each.integrated == "twice":
             grown = grown.integral()
@@ -176,19 +186,19 @@ def _nonzero_product_pattern(integrals: LinkIntegrals, product: Product, breaks:
     for name in (product.one, product.other):
         of = integrals.shapes[name].breaks
         alive.append(_nonzero_pattern(integrals, name)[np.clip(np.searchsorted(of, middles) - 1, 0, len(of) - 2)])
-    one, other = pairs_of(alive[0].shape[1], alive[1].shape[1], product.one != product.other)
+    one, other = pair_indices(alive[0].shape[1], alive[1].shape[1], product.one != product.other)
     return np.asarray(alive[0][:, one] & alive[1][:, other])
 
 
 def add_nodes(parameters: Parameters, path: str, integrals: LinkIntegrals) -> None:
     """Add the nodes of a mesh, and the functions there, which are one or zero."""
-    forms, patterns = SecondOrderBlocks(integrals), Patterns(integrals)
+    forms, patterns = SecondOrderBlocks(integrals), SparsityPatterns(integrals)
     for name, space in integrals.shapes.items():
         parameters.add(f"{path}.{name}.nodes", "m", space.breaks, space.breaks > 0)
         parameters.add_whole(f"{path}.{name}.N", space(space.breaks))
         if FAMILIES[name].order == 2:
             parameters.add_whole(f"{path}.{name}.dN", space.derivative()(space.breaks))
-    for kind, products in (("F", MOVES), ("Q", TURNS)):
+    for kind, products in (("F", DISPLACEMENT_PRODUCTS), ("Q", ROTATION_PRODUCTS)):
         for k, each in forms.present(products):
             for node, x in enumerate(integrals.shapes[each.one].breaks.tolist()):
                 parameters.add(f"{path}.{kind}.{k}.{node}", "m", forms.at(each, x), patterns.product(each, x))

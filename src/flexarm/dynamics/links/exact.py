@@ -16,8 +16,8 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loaded_modes import Loads
-from flexarm.beam.section_nodes import nodes_of
-from flexarm.beam.sparsity import NEAR, Patterns
+from flexarm.beam.section_nodes import link_nodes
+from flexarm.beam.sparsity import NODE_TOLERANCE, SparsityPatterns
 from flexarm.dynamics.articulated import symmetric
 from flexarm.dynamics.links.beam_parameters import add_cached, add_mass, add_section_inertia, add_strain, beam_integrals
 from flexarm.dynamics.links.model import LinkModel
@@ -26,7 +26,7 @@ from flexarm.dynamics.links.sections import add_spin, spin_energy, spin_momenta
 from flexarm.dynamics.parameters import Parameters, ParameterSymbols, SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Shift, Step
 from flexarm.foundation.validation import Array
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 
 if TYPE_CHECKING:
     from flexarm.dynamics.bodies import Body, SymbolicBody
@@ -59,9 +59,9 @@ class ExactLink(LinkModel):
         beam = body.integrals
         add_cached(parameters, path, beam, (x, anywhere), lambda own: _add_place(own, "", beam, x, anywhere))
 
-    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: PrismaticContact = "continuous") -> None:
         frames = frames_of(body.integrals.columns)
-        frames.add_rail(parameters, path, body.integrals, nodes_of(body.integrals), body.link.name)
+        frames.add_rail(parameters, path, body.integrals, link_nodes(body.integrals), body.link.name)
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
         beam, eta = body.integrals, own[..., body.local.elastic]
@@ -186,7 +186,7 @@ class ExactLink(LinkModel):
         return [Shift(*rows), *_frames(body).turn(there, nodes, eta)]
 
     def moving_place(
-        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: PrismaticContact = "continuous"
     ) -> list[Step]:
         return _frames(body).moving_steps(
             body.shapes, body.parameters.under("nodes"), rail, x, own.of(body.local.elastic)
@@ -200,7 +200,7 @@ class ExactLink(LinkModel):
 
 
 def _add_beam(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
-    nodes, patterns = nodes_of(beam), Patterns(beam)
+    nodes, patterns = link_nodes(beam), SparsityPatterns(beam)
     add_mass(parameters, path, beam)
     add_strain(parameters, path, beam)
     frames_of(beam.columns).add_parameters(parameters, f"{path}.nodes", beam, nodes)
@@ -217,9 +217,9 @@ def _add_beam(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
 
 
 def _add_place(parameters: Parameters, path: str, beam: LinkIntegrals, x: float, anywhere: bool) -> None:
-    patterns = Patterns(beam)
-    x, nodes = x if anywhere else patterns.snapped(x), nodes_of(beam)
-    inside = x > NEAR * beam.length
+    patterns = SparsityPatterns(beam)
+    x, nodes = x if anywhere else patterns.snapped(x), link_nodes(beam)
+    inside = x > NODE_TOLERANCE * beam.length
     reached = np.repeat(nodes.breaks[:-1] < x, nodes.per_piece) & inside
     parameters.add(f"{path}.x", "m", x, np.array(anywhere or inside))
     parameters.add(f"{path}.weights", "m", nodes.weights(x), np.ones_like(reached) if anywhere else reached)
@@ -230,7 +230,7 @@ def _add_place(parameters: Parameters, path: str, beam: LinkIntegrals, x: float,
 def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
     """Return the function (eta, parameters) -> directions of the axis at all nodes, stacked; and the parameters."""
     parameters, frames, eta = Parameters(), frames_of(beam.columns), ca.SX.sym("eta", beam.count)
-    frames.add_parameters(parameters, "nodes", beam, nodes_of(beam))
+    frames.add_parameters(parameters, "nodes", beam, link_nodes(beam))
     symbols = ParameterSymbols(parameters)
     nodes = frames.nodes(symbols.under("nodes"), Jet.slow(eta))
     found = ca.Function(
@@ -242,12 +242,12 @@ def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
 @lru_cache(maxsize=16)
 def _steps_between_nodes(beam: LinkIntegrals) -> Array:
     """Return rotations (nodes + 1, 3, n) from the root to the first node, between nodes, and to the tip."""
-    return np.diff(beam.rotation(np.array([0.0, *nodes_of(beam).places, beam.length])), axis=0)
+    return np.diff(beam.rotation(np.array([0.0, *link_nodes(beam).places, beam.length])), axis=0)
 
 
 @lru_cache(maxsize=16)  # an animation evaluates the same positions in every frame
 def _weights(beam: LinkIntegrals, x: tuple[float, ...]) -> Array:
-    nodes = nodes_of(beam)
+    nodes = link_nodes(beam)
     return np.array([nodes.weights(each) for each in x])
 
 

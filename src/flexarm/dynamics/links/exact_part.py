@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.section_nodes import nodes_of
+from flexarm.beam.section_nodes import link_nodes
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.dynamics.links.beam_parameters import add_mass
 from flexarm.dynamics.links.section_frames import PlaneFrames, SectionNode, frames_of
@@ -30,7 +30,7 @@ class ExactPart(PartKind):
     """Geometrically exact part of a sliding link."""
 
     def add_parameters(self, parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
-        nodes, frames = nodes_of(part), _frames(part.columns)
+        nodes, frames = link_nodes(part), _frames(part.columns)
         (piece,) = nodes.pieces
         add_mass(parameters, path, part)
         frames.add_parameters(parameters, f"{path}.nodes", part, nodes)
@@ -43,13 +43,13 @@ class ExactPart(PartKind):
         add_strain_by_family(parameters, path, part)
 
     def add_end(self, parameters: Parameters, path: str, part: LinkIntegrals) -> None:
-        nodes = nodes_of(part)
+        nodes = link_nodes(part)
         parameters.add(f"{path}.x", "m", part.length)
         parameters.add(f"{path}.weights", "m", nodes.weights(part.length))
         _frames(part.columns).add_place(parameters, path, part, nodes, part.length, anywhere=False)
 
     def add_rail(self, parameters: Parameters, path: str, part: LinkIntegrals) -> None:
-        _frames(part.columns).add_rail(parameters, path, part, nodes_of(part), part.link.name)
+        _frames(part.columns).add_rail(parameters, path, part, link_nodes(part), part.link.name)
 
     def kinetic(self, part: SlidingPart, omega: Any, v: Any) -> Any:
         """Return the kinetic energy for the velocity v + scale sum L_h dt_h + rate sum C_h t_h of the material.

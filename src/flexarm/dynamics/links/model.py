@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from flexarm.beam.sparsity import NEAR
+from flexarm.beam.sparsity import NODE_TOLERANCE
 from flexarm.dynamics.links.beam_parameters import add_mass, add_section_inertia, beam_integrals
 from flexarm.dynamics.spatial_algebra import Jet, Step, along_x
 from flexarm.foundation.validation import Array
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flexarm.dynamics.bodies import Body, SymbolicBody
     from flexarm.dynamics.parameters import Parameters, SymbolsUnder
     from flexarm.robot import Link
-    from flexarm.robot.joints import Contact
+    from flexarm.robot.joints import PrismaticContact
 
 
 class LinkModel(ABC):
@@ -67,7 +67,7 @@ class LinkModel(ABC):
         """
 
     @abstractmethod
-    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: PrismaticContact = "continuous") -> None:
         """Add the parameters of positions along which something slides, with its kind of contact."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class LinkModel(ABC):
 
     @abstractmethod
     def moving_place(
-        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: PrismaticContact = "continuous"
     ) -> list[Step]:
         """Return the steps from the root frame to a position x that moves along the link."""
 
@@ -182,11 +182,11 @@ class RigidLink(LinkModel):
         add_section_inertia(parameters, path, body.integrals)
 
     def add_place(self, parameters: Parameters, path: str, body: Body, x: float, anywhere: bool = False) -> None:
-        near = NEAR * body.link.length
+        near = NODE_TOLERANCE * body.link.length
         at = 0.0 if x <= near else body.link.length if x >= body.link.length - near else x
         parameters.add(f"{path}.x", "m", x if anywhere else at, np.array(anywhere or at > 0))
 
-    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, parameters: Parameters, path: str, body: Body, contact: PrismaticContact = "continuous") -> None:
         return
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
@@ -209,7 +209,7 @@ class RigidLink(LinkModel):
         return [along_x(Jet.constant(there["x"]))]
 
     def moving_place(
-        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: PrismaticContact = "continuous"
     ) -> list[Step]:
         return [along_x(x)]
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.beam.foreshortening import MOVES, TURNS
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.sliding_integrals import SlidingIntegrals
-from flexarm.beam.sparsity import Patterns
+from flexarm.beam.sparsity import SparsityPatterns
 from flexarm.dynamics.links.beam_parameters import PAIRS, add_shape_integrals, add_shapes
 from flexarm.dynamics.links.second_order import ACROSS, LEVER, SWING, roll_energy, sweep_energy
 from flexarm.dynamics.links.sections import MovingSection, add_station, moving_section, sum_products
@@ -36,7 +36,7 @@ class SecondOrderPart(PartKind):
     """Second-order or linear part of a sliding link."""
 
     def add_parameters(self, parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
-        patterns = Patterns(part)
+        patterns = SparsityPatterns(part)
         add_shape_integrals(parameters, path, part, needs_all=True)
         parameters.add(f"{path}.g0_inverse", "1/(kg m2)", 1 / (part.g0 or 1.0))
         parameters.add(f"{path}.a_c", "kg m", part.a_c, patterns.a)
@@ -109,8 +109,10 @@ class SecondOrderPart(PartKind):
 
     def end(self, part: MovingPart, there: SymbolsUnder) -> tuple[Jet, Jet]:
         eta, shapes = part.eta, part.shapes
-        once, twice = (sum_products(MOVES, shapes, there.under("F"), eta, each) for each in SCALE_EXPONENTS)
-        turned = sum_products(TURNS, shapes, there.under("Q"), eta)
+        once, twice = (
+            sum_products(DISPLACEMENT_PRODUCTS, shapes, there.under("F"), eta, each) for each in SCALE_EXPONENTS
+        )
+        turned = sum_products(ROTATION_PRODUCTS, shapes, there.under("Q"), eta)
         linear = eta.through(there["U"]), eta.through(there["W"])
         section = MovingSection(*linear, Jet.constant(0.0), once, twice, turned)
         return _scaled_section(part, Jet.constant(part.length), section)
@@ -142,7 +144,9 @@ def _integrated_moment(part: SlidingPart, power: int, often: str) -> Jet:
     Rates are those of the material, which flows: the terms (L - X) F' are integrated by parts.
     """
     eta, exponent = Jet.slow(part.eta, part.deta), SCALE_EXPONENTS[often]
-    forms = [sum_products(MOVES, part.shapes, part.parameters.under(f"bent.{k}"), eta, often) for k in (0, 1)]
+    forms = [
+        sum_products(DISPLACEMENT_PRODUCTS, part.shapes, part.parameters.under(f"bent.{k}"), eta, often) for k in (0, 1)
+    ]
     flowing = (1 + power + exponent) * forms[power].x - (part.length * forms[0].x if power else 0)
     scaled = part.scale**exponent
     return Jet.slow(scaled * forms[power].x, scaled * (forms[power].dx + part.flow * flowing))

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.sliding_integrals import SlidingIntegrals
-from flexarm.beam.sparsity import Patterns
+from flexarm.beam.sparsity import SparsityPatterns
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet
 from flexarm.foundation.dataclass import dataclass
@@ -199,7 +199,7 @@ def quadratic_form(deta: Any, zeta: Any, plain: Any, mixed: Any, flowing: Any) -
 
 def add_strain_by_family(parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
     """Add stiffness and damping of each family."""
-    flexible, material, patterns = part.link.flexible, part.link.material, Patterns(part)
+    flexible, material, patterns = part.link.flexible, part.link.material, SparsityPatterns(part)
     if flexible is None or material is None or not part.count:
         return
     given = flexible.damping
@@ -223,7 +223,7 @@ def add_strain_by_family(parameters: Parameters, path: str, part: SlidingIntegra
 
 def add_section_rotation(parameters: Parameters, path: str, part: SlidingIntegrals) -> None:
     """Add the inertia of sections that rotate without tilting."""
-    patterns = Patterns(part)
+    patterns = SparsityPatterns(part)
     parameters.add(f"{path}.section_inertia", "kg m2", part.section_inertia, patterns.section_inertia)
     for row in range(3):
         if patterns.section_inertia[row]:

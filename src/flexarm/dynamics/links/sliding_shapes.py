@@ -10,11 +10,11 @@ from typing import Any
 import casadi as ca
 
 from flexarm.beam.foreshortening import Product
-from flexarm.beam.sparsity import NEAR
+from flexarm.beam.sparsity import NODE_TOLERANCE
 from flexarm.dynamics.bodies import ShapeSymbols
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.foundation.dataclass import dataclass
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class DistalNode(NodalShapes):
     """End of the element that contains x; a position at a node, up to rounding, is on the element that ends there."""
 
     def standing(self, nodes: Any) -> tuple[Any, slice]:
-        return nodes[1:-1] + NEAR * nodes[-1], slice(1, None)
+        return nodes[1:-1] + NODE_TOLERANCE * nodes[-1], slice(1, None)
 
 
 @dataclass(frozen=True)
@@ -163,14 +163,14 @@ class ProximalNode(DistalNode):
         return super().standing(nodes)[0], slice(0, -1)
 
 
-SLIDER_SHAPES: dict[Contact, type[RailShapes]] = {
+SLIDER_SHAPES: dict[PrismaticContact, type[RailShapes]] = {
     "continuous": SlidingShapes,
     "nodal": NearestNode,
     "element": DistalNode,
 }
 """Shapes that a joint follows as it slides along a link."""
 
-GUIDE_NODES: dict[Contact, dict[str, type[NodalShapes]]] = {
+GUIDE_NODES: dict[PrismaticContact, dict[str, type[NodalShapes]]] = {
     "nodal": {"grip": NearestNode},
     "element": {"grip.proximal": ProximalNode, "grip.distal": DistalNode},  # My et al., section 4.3
 }

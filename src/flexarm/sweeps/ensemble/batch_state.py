@@ -12,7 +12,7 @@ import numpy as np
 
 from flexarm.dynamics.singularity import NOT_FINITE
 from flexarm.dynamics.system import System
-from flexarm.foundation.interrupts import Ending, Status
+from flexarm.foundation.interrupts import Status, StopRun
 from flexarm.foundation.validation import Array
 from flexarm.simulation.events import Event, EventDetector
 from flexarm.simulation.integration import CONDITION_INTERVAL
@@ -113,7 +113,7 @@ class BatchState:
                     packed[group, ..., target] = packed[group, ..., source]
                 self.inputs.copy_lane(group, source, target)
 
-    def end_failed_inputs(self, failures: dict[int, Ending], group: int | None = None) -> None:
+    def end_failed_inputs(self, failures: dict[int, StopRun], group: int | None = None) -> None:
         """End members whose inputs failed, given by the place of their schedule."""
         for member in self.running if group is None else self.running_in(group):
             if (failure := failures.get(int(self.inputs.which[member]))) is not None:
