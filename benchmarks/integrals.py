@@ -65,7 +65,7 @@ KINDS: dict[str, tuple[type[LinkIntegrals], fa.Link]] = {
     "3 modes, nodes of stiffening 'exact'": (LinkIntegrals, link(bend_y=3, stiffening="exact")),
 }
 PLAIN = ("m", "c0", "g0", "a", "b", "j", "section_inertia", "M", "M_elastic", "K", "D", "sizes")
-CONVECTED = ("a_c", "b_c", "M_c", "M_cc", "damped")
+CONVECTED = ("a_c", "b_c", "M_c", "M_cc", "convected_damping")
 
 
 def everything(kind: str) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def everything(kind: str) -> dict[str, Any]:
     if isinstance(integrals, SlidingIntegrals):
         found |= {name: getattr(integrals, name) for name in CONVECTED}
         found |= {f"turning{row}": dict(enumerate(integrals.turning(row))) for row in range(3)}
-        found["damped"] = {
-            f"{name} {k}": part for name, parts in found["damped"].items() for k, part in enumerate(parts)
+        found["convected_damping"] = {
+            f"{name} {k}": part for name, parts in found["convected_damping"].items() for k, part in enumerate(parts)
         }
     if integrals.stiffening == "shortening":
         found |= of_second_order(integrals)

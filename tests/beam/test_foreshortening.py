@@ -23,7 +23,7 @@ def link(request):
 
 
 def values(link: LinkIntegrals, name: str, what: str, x: np.ndarray) -> np.ndarray:
-    """Of a family without shear, from its functions alone."""
+    """Return values of a family without shear, from its functions alone."""
     order = {"value": 0, "slope": 1, "rotation": 1, "curvature": 2}[what]
     space = link.shapes[name]
     return space.derivative(order)(x) if order else space(x)
@@ -33,7 +33,7 @@ def block(link: LinkIntegrals, product, end: float) -> np.ndarray:
     x, weights = rule(link, end)
     if product.integrated == "twice":
         weights = weights * (end - x)  # int_0^end int_0^s f = int_0^end (end - s) f
-    one, other = values(link, product.one, product.what, x), values(link, product.other, product.other_what, x)
+    one, other = values(link, product.one, product.quantity, x), values(link, product.other, product.other_quantity, x)
     return product.sign * np.einsum("g,gm,gn->mn", weights, one, other)
 
 
@@ -71,7 +71,7 @@ def test_zero_order_model_has_no_second_order():
     )
     assert not forms.present(DISPLACEMENT_PRODUCTS)
     assert not forms.present(ROTATION_PRODUCTS)
-    assert not forms.moved(1.0).any()
+    assert not forms.displacement_forms(1.0).any()
 
 
 def test_hermite_shortening_matrix_is_the_geometric_stiffness_of_textbooks():
@@ -79,13 +79,13 @@ def test_hermite_shortening_matrix_is_the_geometric_stiffness_of_textbooks():
     h = 0.8
     link = LinkIntegrals(unit_link(length=h, flexible=fa.Flexible(bend_y=1, basis="elements")))
     expected = np.array([[36, -3 * h], [-3 * h, 4 * h**2]]) / (30 * h)
-    assert_allclose(SecondOrderBlocks(link).moved(h)[0], -expected, rtol=1e-13)
+    assert_allclose(SecondOrderBlocks(link).displacement_forms(h)[0], -expected, rtol=1e-13)
 
 
 def test_forms_of_displacements_are_symmetric_and_made_of_the_blocks():
     link = make("tapered", "modes")
     forms, eta = SecondOrderBlocks(link), np.random.default_rng(0).normal(size=link.count)
-    F = forms.moved(0.5)
+    F = forms.displacement_forms(0.5)
     assert_allclose(F, F.transpose(0, 2, 1), atol=1e-15)
     expected = np.zeros(3)
     for each in DISPLACEMENT_PRODUCTS[:6]:
@@ -133,7 +133,7 @@ def sections_of(link: LinkIntegrals, eta: np.ndarray) -> tuple[np.ndarray, np.nd
 @pytest.mark.parametrize("shear", [False, True])
 @pytest.mark.parametrize("section", ["uniform", "tapered"])
 def test_displacements_and_angles_are_those_of_an_exact_link_to_second_order(section, shear):
-    """What is even in the amplitude, by differences of the exact sections; odd, the shapes themselves."""
+    """The part even in the amplitude, by differences of the exact sections; odd, the shapes themselves."""
     given = make(section, "modes").link
     flexible = fa.Flexible(**FAMILIES, shear=shear, stiffening="shortening")
     link = LinkIntegrals(given.model_copy(update={"flexible": flexible, "length": 0.4 if shear else 0.8}))
@@ -145,7 +145,7 @@ def test_displacements_and_angles_are_those_of_an_exact_link_to_second_order(sec
     for step in (150, 300, 600):
         x = link.length * step / 600
         for found, forms_there, linear, unit in (
-            (0, forms.moved(x), link.displacement(np.array([x]))[0], link.length),
+            (0, forms.displacement_forms(x), link.displacement(np.array([x]))[0], link.length),
             (1, turned(link, x), link.rotation(np.array([x]))[0], 1.0),
         ):
             even = (one[found][step] + other[found][step] - 2 * none[found][step]) / small**2

@@ -1,4 +1,4 @@
-"""What is zero, or one, by construction: for every basis, whatever the length, section and material are."""
+"""Entries that are zero or one by construction, for every basis and any length, section and material."""
 
 from functools import partial
 
@@ -53,7 +53,7 @@ KINDS = {
 
 
 def integrals(basis, families, section="uniform", kind="clamped", seed=0, **fields):
-    """Of a link with numbers that nobody chose."""
+    """Return the integrals of a link with random numbers."""
     draw = np.random.default_rng(seed)
     damping = fa.Damping(*draw.uniform(0.01, 0.1, 1), alpha=draw.uniform(0.1, 1), beta=draw.uniform(1e-4, 1e-3))
     stiffening = fields.pop("stiffening", "shortening")
@@ -104,11 +104,11 @@ def known_of_nodes(of: LinkIntegrals, p: SparsityPatterns):
     for x in LinkNodes(of).places.tolist():
         yield f"W({x})", of.station(x).W, p.W(x)[0], {}
         turns = of.rotation(np.array([before, x]))
-        yield f"turn from {before} to {x}", turns[1] - turns[0], p.turns_between(before, x), {}
+        yield f"turn from {before} to {x}", turns[1] - turns[0], p.relative_rotation(before, x), {}
         for name, place in of.columns.items():
             values = of.shapes[name](x)[0]
             assert len(values) == place.stop - place.start
-            yield f"{name}({x})", values, p.lives_at(name, x), {}
+            yield f"{name}({x})", values, p.nonzero_at(name, x), {}
         before = x
 
 
@@ -124,7 +124,7 @@ def known_of_sliding(of: SlidingIntegrals, p: SparsityPatterns):
             yield f"turning.{row}.{name}", value, p.j[row], {}
         for name, value in zip(("plain", "mixed", "flowing"), products, strict=True):
             yield f"turning.{row}.{name}", value, p.turning(row), {}
-    for family, (plain, mixed, flowing) in of.damped.items():
+    for family, (plain, mixed, flowing) in of.convected_damping.items():
         yield f"{family}.plain", plain, p.stiffness_of(family), {}
         yield f"{family}.mixed", mixed, p.overlap(family), {}
         yield f"{family}.flowing", flowing, p.overlap(family), {}

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: a run is kept or not begun, never lost, never wrong."""
+"""Ctrl-C at any moment: a run is kept or not begun, never lost or wrong."""
 
 import random
 import signal
@@ -71,16 +71,16 @@ def test_an_error_that_an_interrupt_was_turned_into_is_an_interrupt_again():
         except KeyboardInterrupt:
             raise RuntimeError("rhs failed") from None
 
-    with pytest.raises(KeyboardInterrupt), interrupts.noticed():
+    with pytest.raises(KeyboardInterrupt), interrupts.catching():
         wrapped()
     assert interrupts.pressed
-    with pytest.raises(RuntimeError), Interrupts().noticed():
+    with pytest.raises(RuntimeError), Interrupts().catching():
         raise RuntimeError("its own")
 
 
 def test_held_interrupts_are_noted_and_handlers_come_back():
     before, interrupts = signal.getsignal(signal.SIGINT), Interrupts()
-    with interrupts.noticed(), interrupts.held():
+    with interrupts.catching(), interrupts.deferring():
         signal.raise_signal(signal.SIGINT)
     assert interrupts.pressed
     assert signal.getsignal(signal.SIGINT) is before
@@ -92,7 +92,7 @@ def test_other_threads_have_no_signals():
     found = []
 
     def work():
-        with Interrupts().noticed() as interrupts:
+        with Interrupts().catching() as interrupts:
             found.append(interrupts.pressed)
 
     thread = threading.Thread(target=work)

@@ -52,7 +52,7 @@ def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     done = 0
     interrupts = Interrupts()
     try:
-        with interrupts.noticed(), _PieceProgress(len(pieces), progress, what) as bar:
+        with interrupts.catching(), _PieceProgress(len(pieces), progress, what) as bar:
             for piece in pieces:
                 work(piece)
                 interrupts.check()

@@ -25,7 +25,7 @@ from flexarm.dynamics.spatial_algebra import (
     simplify,
     twist_along,
 )
-from flexarm.robot import FixedPrismatic, Revolute, Riding, Sleeve, SlidingPrismatic, Weld
+from flexarm.robot import FixedPrismatic, Revolute, RidingJoint, Sleeve, SlidingPrismatic, Weld
 from flexarm.robot.joints import Joint
 
 
@@ -107,9 +107,9 @@ class Kinematics:
                 _constant_shift(self.parameters["base.position"]),
                 Mount(self.parameters["base.rotation"]),
             ]
-            if isinstance(joint, Riding):
+            if isinstance(joint, RidingJoint):
                 steps.append(along_x(own.of(body.local.joint)))
-        elif isinstance(joint, Riding):
+        elif isinstance(joint, RidingJoint):
             carrier, rail, x = self.bodies[body.parent], body.parameters.under("rail"), own.of(body.local.joint)
             steps = carrier.model.moving_place(carrier, rail, x, above, joint.contact)
         else:

@@ -24,7 +24,7 @@ from flexarm.robot import (
     PointSupport,
     Reduced,
     Revolute,
-    Riding,
+    RidingJoint,
     Robot,
     Sleeve,
     SlidingPrismatic,
@@ -65,7 +65,7 @@ class Chain:
         parents = robot.parents
         for i, link in enumerate(robot.links):
             parent, where = parents[i], None
-            if parent is not None and not isinstance(link.joint, Riding):
+            if parent is not None and not isinstance(link.joint, RidingJoint):
                 where = robot.links[parent].length if link.at is None else link.at
             self.bodies.append(
                 Body(link, model_of(link), integrals[i], rears[i], self.coordinates.locals[i], parent, where)
@@ -91,7 +91,7 @@ def _slid_along(robot: Robot) -> set[str]:
     found = {
         robot.links[parent].name
         for rider, parent in riders
-        if parent is not None and isinstance(rider.joint, Riding) and rider.joint.contact == "continuous"
+        if parent is not None and isinstance(rider.joint, RidingJoint) and rider.joint.contact == "continuous"
     }
     supported = {each.link for each in robot.every_constraint if isinstance(each, PointSupport)}
     # A support does not rotate with the link, so the curvature may jump at a step of the section.
@@ -202,7 +202,7 @@ def _add_seat(out: Parameters, chain: Chain, body: Body) -> None:
     if body.parent is None:
         return
     above, joint = chain.bodies[body.parent], body.link.joint
-    if isinstance(joint, Riding):
+    if isinstance(joint, RidingJoint):
         above.model.add_rail(out, f"{path}.rail", above, joint.contact)
     else:
         assert body.hangs_at is not None

@@ -18,7 +18,7 @@ from flexarm.robot import (
     PointMass,
     PointSupport,
     Revolute,
-    Riding,
+    RidingJoint,
     Sleeve,
     SlidingPrismatic,
     Weld,
@@ -132,18 +132,18 @@ class Arm:
     def _guides(self) -> Iterator[Array]:
         """Yield a short line segment at each sliding joint, along its axis."""
         whole = GUIDE_HALF_LENGTH * sum(link.length for link in self.system.robot.links)
-        for link in self._jointed(Riding, FixedPrismatic):
+        for link in self._jointed(RidingJoint, FixedPrismatic):
             half = whole / 4 if isinstance(link.joint, Sleeve) else whole  # a sleeve shows only its end
-            rotation, place = self._riding_pose(link) if isinstance(link.joint, Riding) else self._joint_pose(link)
-            turned = rotation if isinstance(link.joint, Riding) else rotation @ link.joint.mount_matrix
+            rotation, place = self._riding_pose(link) if isinstance(link.joint, RidingJoint) else self._joint_pose(link)
+            turned = rotation if isinstance(link.joint, RidingJoint) else rotation @ link.joint.mount_matrix
             step = half * turned[..., :, 0]
             yield np.stack([place - step, place + step], axis=1)
 
     def _brackets(self) -> Iterator[Array]:
         """Yield the segments from the attachment point on the parent to the joint, for links with an offset."""
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
-            if any(link.offset) and (parent is not None or isinstance(link.joint, Riding)):
-                sliding = isinstance(link.joint, Riding)
+            if any(link.offset) and (parent is not None or isinstance(link.joint, RidingJoint)):
+                sliding = isinstance(link.joint, RidingJoint)
                 rotation, place = self._riding_pose(link) if sliding else self._carrier_pose(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
 
@@ -165,9 +165,9 @@ class Arm:
         """Yield line segments (2, 3) fixed to the ground: rails of slides, and brackets from the base to links."""
         base = self.system.robot.base
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
-            if parent is None and any(link.offset) and not isinstance(link.joint, Riding):
+            if parent is None and any(link.offset) and not isinstance(link.joint, RidingJoint):
                 yield np.array([base.position, np.array(base.position) + np.array(base.matrix) @ np.array(link.offset)])
-        for link in self._jointed(Riding):
+        for link in self._jointed(RidingJoint):
             if self.system.robot.parents[self._index(link)] is None:
                 _, place = self._riding_pose(link)
                 far = place[[np.argmin(self._travel(link)), np.argmax(self._travel(link))]]

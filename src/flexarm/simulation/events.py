@@ -21,7 +21,7 @@ from flexarm.foundation.named_arrays import call_error, named_array
 from flexarm.foundation.validation import Array
 from flexarm.integrators.state import Layout
 from flexarm.results.step_history import LOW_ORDER, between
-from flexarm.robot import FixedPrismatic, Link, MovingJoint, Riding, Robot
+from flexarm.robot import FixedPrismatic, Link, MovingJoint, RidingJoint, Robot
 from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
@@ -243,7 +243,7 @@ def _riders(robot: Robot) -> list[tuple[Link, Link]]:
     return [
         (link, on)
         for link, on in found
-        if isinstance(link.joint, Riding) and isinstance(on.joint, FixedPrismatic) and is_gripped(on)
+        if isinstance(link.joint, RidingJoint) and isinstance(on.joint, FixedPrismatic) and is_gripped(on)
     ]
 
 

@@ -196,7 +196,7 @@ def simulate(
     _require_switches(progress=progress, native=native, verify=verify)
     recorded = recorded_points(system, points)
     interrupts = Interrupts()
-    with interrupts.noticed():
+    with interrupts.catching():
         with building:
             schedule = Schedule(system, torque, motion, loads)
             require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
@@ -244,7 +244,7 @@ def simulate(
             warnings.warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
             warn_of_validity(again, exact)
             return again
-    with interrupts.noticed(), interrupts.held():  # the run is there: Ctrl-C must not lose it
+    with interrupts.catching(), interrupts.deferring():  # the run is there: Ctrl-C must not lose it
         truncation_check.record(run, truncation_check.estimate(system, schedule, run))
     warn_of_validity(run, system, errors)
     if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":
@@ -284,7 +284,7 @@ def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
 
 
 def _complete(loop: Integration, q: Array, v: Array, duration: float, progress: bool | None) -> None:
-    with loop.interrupts.noticed(), Progress(duration, progress) as bar:
+    with loop.interrupts.catching(), Progress(duration, progress) as bar:
         loop.run(q, v, duration, bar, DurationNotice(duration, loop.schedule.law is not None))
 
 
@@ -308,7 +308,7 @@ def _verified(
         return {"error_estimate": None}
     again, watch = loop.schedule.replayed(loop.recorder.commands), EventDetector(loop.system, None)
     finer = plan.tighter(loop.recorder.statistics)
-    with loop.interrupts.noticed():
+    with loop.interrupts.catching():
         tighter = finer.integration(again, q, v, loop.recorder.times, watch, loop.interrupts)
     _complete(tighter, q, v, loop.t, progress)
     found = largest_distance(loop.system, loop, tighter)
@@ -323,7 +323,7 @@ def _gathered(
     """Build the run; Ctrl-C is deferred, since all is computed."""
     interrupts = loop.interrupts
     before = interrupts.pressed
-    with interrupts.noticed(), interrupts.held():
+    with interrupts.catching(), interrupts.deferring():
         run = results(loop, points, options, {**checked, "wall_time": clock.perf_counter() - begin})
     if interrupts.pressed and not before:
         loop.interrupted()

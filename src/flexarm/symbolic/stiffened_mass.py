@@ -112,7 +112,7 @@ class ShortenedPart(StiffenedPart):
         for axis in BENDING_FAMILIES:
             if not any(each.axis == axis for _, each in forms.present(DISPLACEMENT_PRODUCTS)):
                 continue
-            line, second = forms.line(axis), [moved[axis].rates, turned[axis].rates]
+            line, second = forms.rigid_projection(axis), [moved[axis].rates, turned[axis].rates]
             weights = [
                 [self.beam.scales(float(line[i, j]), Exponents(ml=-1, l=-i - j)) for j in (0, 1)] for i in (0, 1)
             ]

@@ -105,7 +105,7 @@ def _nonzero_entries(integrals: LinkIntegrals, product: Product, block: Array) -
 
 def _length_exponent(product: Product) -> int:
     """Return the exponent of the length with which a product varies."""
-    order = DERIVATIVES[product.what] + DERIVATIVES[product.other_what]
+    order = DERIVATIVES[product.quantity] + DERIVATIVES[product.other_quantity]
     return (1 if product.integrated == "once" else 2) - order
 
 

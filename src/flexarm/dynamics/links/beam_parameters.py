@@ -74,7 +74,7 @@ def add_cached(
     They are computed once for all robots that have that beam, and for everything at the same position on it. `add` adds
     them with names without the path.
     """
-    cached: dict[tuple[object, ...], Parameters] = beam.remembered
+    cached: dict[tuple[object, ...], Parameters] = beam.cache
     own = cached.get((path, *key))
     if own is None:
         bare = cached.get(key)
@@ -121,7 +121,7 @@ def add_shape_integrals(parameters: Parameters, path: str, beam: LinkIntegrals, 
             parameters.add(f"{path}.bent.{power}.{k}", unit, forms.moment(each, power), pattern, symmetric=same)
     for axis in BENDING_FAMILIES:
         if any(each.axis == axis for _, each in forms.present(DISPLACEMENT_PRODUCTS)):
-            parameters.add(f"{path}.line.{'xyz'[axis]}", "1/kg", forms.line(axis), symmetric=True)
+            parameters.add(f"{path}.line.{'xyz'[axis]}", "1/kg", forms.rigid_projection(axis), symmetric=True)
 
 
 def add_strain(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
@@ -144,7 +144,7 @@ def add_stretch(parameters: Parameters, path: str, beam: LinkIntegrals, nodes: L
     columns, x = beam.columns["stretch"], nodes.places
     rows, present = np.zeros((len(x), beam.count)), np.zeros((len(x), beam.count), dtype=bool)
     rows[:, columns] = beam.shapes["stretch"].derivative()(x)
-    present[:, columns] = np.stack([SparsityPatterns(beam).lives_at("stretch", each) for each in x.tolist()])
+    present[:, columns] = np.stack([SparsityPatterns(beam).nonzero_at("stretch", each) for each in x.tolist()])
     parameters.add(f"{path}.stretch", "1", rows, present)
 
 
@@ -162,8 +162,8 @@ def _add_forms(parameters: Parameters, path: str, integrals: LinkIntegrals, prod
     shapes = integrals.shapes
     for k, each in SecondOrderBlocks(integrals).present(products):
         one, other = (
-            select_functions(shapes[each.one], each.what),
-            select_functions(shapes[each.other], each.other_what),
+            select_functions(shapes[each.one], each.quantity),
+            select_functions(shapes[each.other], each.other_quantity),
         )
         grown = multiply(one, other, both=each.one != each.other).integral()
         lives = _nonzero_product_pattern(integrals, each, grown.breaks)

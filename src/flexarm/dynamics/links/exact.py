@@ -218,7 +218,7 @@ def _add_beam(parameters: Parameters, path: str, beam: LinkIntegrals) -> None:
 
 def _add_place(parameters: Parameters, path: str, beam: LinkIntegrals, x: float, anywhere: bool) -> None:
     patterns = SparsityPatterns(beam)
-    x, nodes = x if anywhere else patterns.snapped(x), link_nodes(beam)
+    x, nodes = x if anywhere else patterns.snap(x), link_nodes(beam)
     inside = x > NODE_TOLERANCE * beam.length
     reached = np.repeat(nodes.breaks[:-1] < x, nodes.per_piece) & inside
     parameters.add(f"{path}.x", "m", x, np.array(anywhere or inside))

@@ -34,7 +34,7 @@ class ExactPart(PartKind):
         (piece,) = nodes.pieces
         add_mass(parameters, path, part)
         frames.add_parameters(parameters, f"{path}.nodes", part, nodes)
-        mixed, flowing = nodes.flowing()
+        mixed, flowing = nodes.convected_integrals()
         parameters.add(f"{path}.beta", "kg m", piece.beta)
         parameters.add(f"{path}.B", "kg m2", piece.B, symmetric=True)
         parameters.add(f"{path}.B_mixed", "kg m2", mixed)

@@ -153,7 +153,7 @@ def _displacement(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
 def _second_order_displacement(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
     """Return displacements of second order, (points, 3, n, n)."""
     forms = SecondOrderBlocks(of)
-    return np.stack([forms.moved(each) for each in x])
+    return np.stack([forms.displacement_forms(each) for each in x])
 
 
 @dataclass(frozen=True)

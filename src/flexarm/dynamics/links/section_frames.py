@@ -295,7 +295,7 @@ class SpaceFrames(Frames):
 
 def _add_interval(parameters: Parameters, path: str, beam: LinkIntegrals, start: float, end: float) -> None:
     turn, bow = _interval(beam, start, end)
-    present = SparsityPatterns(beam).turns_between(start, end)
+    present = SparsityPatterns(beam).relative_rotation(start, end)
     parameters.add(f"{path}.turn", "rad", turn, present)
     parameters.add(f"{path}.bow", "rad", bow, present)
 

@@ -68,7 +68,7 @@ def pull_back_products(
 def add_station(parameters: Parameters, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
     """Add the shapes at x; `anywhere`: include parameters that are not zero at some other x."""
     patterns = SparsityPatterns(integrals)
-    x = x if anywhere else patterns.snapped(x)
+    x = x if anywhere else patterns.snap(x)
     station = integrals.station(x)
     U, ones = (patterns.a, np.zeros_like(patterns.a)) if anywhere else patterns.U(x)
     inside = np.array(anywhere or x > NODE_TOLERANCE * integrals.length)

@@ -188,7 +188,7 @@ def moving_parts(body: SymbolicBody, own: Jet) -> list[MovingPart]:
 def _signs(shapes: ShapeSymbols) -> Any:
     """Return the signs of deflections when the axes are rotated by half a turn about y."""
     return ca.DM(
-        [FAMILIES[name].reversed for name, place in shapes.columns.items() for _ in range(place.start, place.stop)]
+        [FAMILIES[name].reversed_sign for name, place in shapes.columns.items() for _ in range(place.start, place.stop)]
     )
 
 
@@ -210,7 +210,7 @@ def add_strain_by_family(parameters: Parameters, path: str, part: SlidingIntegra
     for name in part.families:
         place = part.columns[name]
         overlap = patterns.overlap(name)
-        plain, mixed, flowing = part.damped[name]
+        plain, mixed, flowing = part.convected_damping[name]
         parameters.add(f"{path}.{name}.K", "J", plain, patterns.stiffness_of(name), symmetric=True)
         parameters.add(f"{path}.{name}.K_mixed", "J", mixed, overlap)
         parameters.add(f"{path}.{name}.K_flowing", "J", flowing, overlap, symmetric=True)
