@@ -140,11 +140,7 @@ def test_which_joints_move_a_link_of_a_tree():
         fa.Link("right", 1.0, mass=1.0, parent="trunk"),
     ]
     twin = RigidTwin(fa.Robot(links=links))
-    assert (twin.moving_joints("left"), twin.moving_joints("right"), twin.moving_joints("trunk")) == (
-        [0, 1],
-        [0, 2],
-        [0],
-    )
+    assert [twin.moving_joints(name) for name in ("left", "right", "trunk")] == [[0, 1], [0, 2], [0]]
 
 
 def test_a_robot_without_joints_is_refused():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from flexarm.analysis.spectra import Recorded, check_samples, sample_run
+from flexarm.analysis.spectra import SampledSignal, check_samples, sample_run
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, whole_number
 
@@ -160,7 +160,7 @@ def _check_choices(modes: object, method: object) -> None:
         raise ValueError(f"modes = {count}: a logarithmic decrement is that of one vibration; take matrix-pencil")
 
 
-def _identify(samples: Recorded, modes: int, method: str) -> Decay:
+def _identify(samples: SampledSignal, modes: int, method: str) -> Decay:
     x, scale = samples.values, float(np.ptp(samples.values))
     if scale == 0:
         raise ValueError(f"'{samples.name}' does not change from {samples.times[0]:g} to {samples.times[-1]:g} s")
@@ -197,7 +197,7 @@ def _identify(samples: Recorded, modes: int, method: str) -> Decay:
     )
 
 
-def _pencil_rates(samples: Recorded, modes: int) -> tuple[Any, Any]:
+def _pencil_rates(samples: SampledSignal, modes: int) -> tuple[Any, Any]:
     """Return the rates (1/s, positive imaginary parts) of the strongest vibrations, and those of all other components.
 
     A constant is a component that neither decays nor vibrates.
@@ -215,7 +215,7 @@ def _pencil_rates(samples: Recorded, modes: int) -> tuple[Any, Any]:
     return rates[swings[:modes]], np.concatenate([rates[swings[modes:]], rates[still]])
 
 
-def exponential_components(samples: Recorded, most: int) -> tuple[Any, Any, Any]:
+def exponential_components(samples: SampledSignal, most: int) -> tuple[Any, Any, Any]:
     """Fit a sum of at most `most` exponentials by the matrix pencil method.
 
     Returns their complex rates (1/s), their complex amplitudes at the first sample, and their norms over the samples.
@@ -238,7 +238,7 @@ def exponential_components(samples: Recorded, most: int) -> tuple[Any, Any, Any]
     return rates, parts / norms, np.abs(parts)
 
 
-def _decrement_rate(samples: Recorded) -> complex:
+def _decrement_rate(samples: SampledSignal) -> complex:
     """Return the rate of one vibration from its extremes, half a period apart; an offset has no effect."""
     from scipy.interpolate import PPoly, make_interp_spline
 

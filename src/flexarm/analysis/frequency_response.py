@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from flexarm.analysis.damping_identification import exponential_components
-from flexarm.analysis.spectra import Recorded, read_quantity, sampling_range
+from flexarm.analysis.spectra import SampledSignal, read_quantity, sampling_range
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.signals import Signals
@@ -79,13 +79,13 @@ class ContinuedSignals:
         )
 
     @staticmethod
-    def _read(run: Run, times: Array, names: tuple[str, str], rest: tuple[float, float]) -> list[Recorded]:
+    def _read(run: Run, times: Array, names: tuple[str, str], rest: tuple[float, float]) -> list[SampledSignal]:
         """Return the signals at given times relative to their values at rest."""
         at = run.at(np.clip(times, 0, float(run.array("time")[-1])))
         found = [read_quantity(at, name, times) for name in names]
         return [replace(each, values=each.values - still) for each, still in zip(found, rest)]
 
-    def _tail(self, samples: Recorded) -> tuple[Any, Any, float]:
+    def _tail(self, samples: SampledSignal) -> tuple[Any, Any, float]:
         """Return rates and amplitudes of the free motions at the end of a signal, and their relative misfit."""
         none = np.zeros(0, dtype=complex)
         size = float(np.abs(samples.values).max())

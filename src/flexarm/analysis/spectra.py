@@ -39,7 +39,7 @@ MIN_PEAK_TO_LEAKAGE = 2.0  # smallest ratio of a peak to the leakage of larger p
 
 
 @dataclass(frozen=True)
-class Recorded:
+class SampledSignal:
     """Samples of a quantity at equidistant times: its name, unit, times (s) and values."""
 
     name: str
@@ -58,7 +58,7 @@ class Recorded:
         return self.sample * len(self.times)
 
 
-def check_samples(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -> Recorded:
+def check_samples(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -> SampledSignal:
     """Return the user's arrays as samples; raise ValueError if times are not equidistant or a value is missing."""
     times, values = np.array(real_array("t", t)), np.array(real_array(name, x))
     if times.ndim != 1 or len(times) < least:
@@ -72,12 +72,12 @@ def check_samples(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -
     steps = np.diff(times)
     if steps.min() <= 0 or np.ptp(steps) > STEP_TOLERANCE * steps.mean():
         raise ValueError(f"t: must rise at equal distances, and here are {steps.min():.6g} to {steps.max():.6g} s")
-    return Recorded(name, unit, times, values)
+    return SampledSignal(name, unit, times, values)
 
 
 def sample_run(
     run: Run, names: list[str], after: Any, before: Any, sample: Any, least: int, finer: int = 1
-) -> list[Recorded]:
+) -> list[SampledSignal]:
     """Sample quantities of a run from `after` until just before `before`, at intervals `sample`.
 
     If the run can be evaluated between its samples, each interval is divided by `finer`.
@@ -134,7 +134,7 @@ def _sample_count(first: float, last: float, step: float, least: int) -> int:
 # --- names ---
 
 
-def read_quantity(run: Run, name: str, times: Array, here: Any = slice(None)) -> Recorded:
+def read_quantity(run: Run, name: str, times: Array, here: Any = slice(None)) -> SampledSignal:
     """Return a quantity of a run by name, as samples at `times`."""
     if not isinstance(name, str):
         raise TypeError(f"{shown(name)}: must be the name of a quantity of the run")
@@ -145,7 +145,7 @@ def read_quantity(run: Run, name: str, times: Array, here: Any = slice(None)) ->
     values = values[here]
     if not np.isfinite(values).all():
         raise ValueError(f"'{name}' is not a number at t = {times[int((~np.isfinite(values)).argmax())]:g} s")
-    return Recorded(name, unit, times, values)
+    return SampledSignal(name, unit, times, values)
 
 
 def _read_output(run: Run, name: str) -> tuple[Array, str]:
@@ -375,7 +375,7 @@ def run_spectrum(
     finer = OVERSAMPLING if run.continuous else 1
     (samples,) = sample_run(run, [name], after, before, sample, finer * MIN_SAMPLE_COUNT, finer)
     every = samples.values[: len(samples.values) // finer * finer]
-    coarse = Recorded(samples.name, samples.unit, samples.times[: len(every) : finer], every[::finer])
+    coarse = SampledSignal(samples.name, samples.unit, samples.times[: len(every) : finer], every[::finer])
     found = _compute_spectrum(coarse, window, scaling, trend)
     if finer > 1:
         fine = _compute_spectrum(samples, window, scaling, trend)
@@ -397,7 +397,7 @@ def _check_choices(window: object, scaling: object, trend: object) -> None:
             raise ValueError(f"{word} = {shown(value)}: is not known{suggestion(value, known)}")
 
 
-def _compute_spectrum(samples: Recorded, window: str, scaling: str, trend: str) -> Spectrum:
+def _compute_spectrum(samples: SampledSignal, window: str, scaling: str, trend: str) -> Spectrum:
     from scipy.signal import detrend, get_window
 
     x = samples.values
