@@ -119,8 +119,8 @@ def turning(browser: Any, port: int, turns: int) -> None:
     web.goto(studio.url)
     heard.since(begin)
     page = next(iter(studio.pages.values()))
-    page.line.seek(3.0)  # at its beginning every run is the same
-    page.do(page.show)
+    page.timeline.seek(3.0)  # at its beginning every run is the same
+    page.submit(page.show)
     page.wait()
     knob = web.get_by_label("payload.mass (kg)")
     knob.focus()
@@ -148,7 +148,7 @@ def turning(browser: Any, port: int, turns: int) -> None:
 
 def _turned(page: Any, value: float) -> float:
     begin = time.time()
-    page.turn(PAYLOAD, value)
+    page.set_parameter(PAYLOAD, value)
     page.wait()
     return time.time() - begin
 
@@ -162,7 +162,7 @@ def _alone(studio: Any, browser: Any) -> Any:
     while not studio.pages:
         web.wait_for_timeout(50)
     page = next(iter(studio.pages.values()))
-    page.line.seek(3.0)
+    page.timeline.seek(3.0)
     page.wait()
     return page
 

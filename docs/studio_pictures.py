@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 import flexarm as fa
-from flexarm.studio.panels.linear import PERIOD
+from flexarm.studio.panels.linear import MODE_PERIOD_S
 
 HERE = Path(__file__).parent
 SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -24,32 +24,33 @@ def look(web: Any, page: Any) -> None:
     """Show strain, the rigid twin and torques."""
     tab(web, "View")
     page.view._magnify.value, page.view._thicken.value = 3.0, 2.0
-    page.view._colouring.value, page.view._beside.value, page.view._arrows.value = "strain", "rigid twin", True
-    page.do(page.redraw)
+    page.view._colouring.value, page.view._ghost_choice.value, page.view._arrows.value = "strain", "rigid twin", True
+    page.submit(page.redraw)
     seek(page, 1.6)
 
 
 def second_mode(web: Any, page: Any) -> None:
     tab(web, "Modes")
     seek(page, 1.6)
-    page.do(page.modes.compute)
+    page.submit(page.modes.compute)
     page.wait()
     page.modes._choice.value = page.modes._choice.options[2]
-    page.do(page.modes.choose)
+    page.submit(page.modes.choose)
     page.wait()
-    while not 0.3 < (time.monotonic() + SETTLING_TIME_S) % PERIOD < 0.4:  # so that the picture has a large amplitude
+    # so that it is far out when the picture is taken
+    while not 0.3 < (time.monotonic() + SETTLED) % MODE_PERIOD_S < 0.4:
         time.sleep(0.02)
 
 
 def set_point(web: Any, page: Any) -> None:
     """Show both joints going to a set point, and the run without control."""
     tab(web, "Control")
-    page.turn("simulation.torque:upper:amplitude", 0.0)
+    page.set_parameter("simulation.torque:upper:amplitude", 0.0)
     web.get_by_label("upper (rad)").fill("0.6")
     web.get_by_label("fore (rad)").fill("0.4")
     page.wait()
     page.control_panel._feedback.value = "pd"
-    page.want(lambda: page.control_panel._switch(back=True, suit=True))
+    page.submit_run(lambda: page.control_panel._switch(back=True, suit=True))
     page.wait()
     web.get_by_label("within (s)").fill("2.5")
     page.wait()
@@ -65,13 +66,13 @@ def sweep(web: Any, page: Any) -> None:
     second.offer(page.case, "torque.upper.amplitude")
     for each in (first, second):
         each._count.value = "17"
-    page.do(page.sweeps.begin)
+    page.submit(page.sweeps.begin)
     page.wait()
     page.sweeps._thread.join()
     page.wait()
     page.sweeps._quantity.value = "residual"
-    page.do(page.sweeps.draw)
-    page.want(lambda: page.sweeps.open(191))
+    page.submit(page.sweeps.draw)
+    page.submit_run(lambda: page.sweeps.open(191))
     page.wait()
     seek(page, 1.6)
 
@@ -81,8 +82,8 @@ def tab(web: Any, name: str) -> None:
 
 
 def seek(page: Any, seconds: float) -> None:
-    page.line.seek(seconds)
-    page.do(page.show)
+    page.timeline.seek(seconds)
+    page.submit(page.show)
     page.wait()
 
 
@@ -101,7 +102,7 @@ def main() -> None:
             studio = fa.studio(HERE.parent / "examples" / "two_link.yaml", browser=False, port=8399)
             web = browser.new_page(viewport=SIZE)
             web.goto(studio.url)
-            while not studio.pages or next(iter(studio.pages.values())).film is None:
+            while not studio.pages or next(iter(studio.pages.values())).frames is None:
                 time.sleep(0.1)
             page = next(iter(studio.pages.values()))
             page.wait()

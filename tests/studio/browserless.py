@@ -1,4 +1,4 @@
-"""A client without a browser: handles that keep what they are given, and hands that turn them."""
+"""A viser client without a browser: its handles store what they are given, and tests act as the user."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Handle:
             raise AttributeError(name)
         return lambda *_, **__: None
 
-    def hand(self, value: Any = True) -> None:
-        """What a user does with it."""
+    def set_by_user(self, value: Any = True) -> None:
+        """Set a value as a user does."""
         self.value = value
         event = SimpleNamespace(client=object(), client_id=1, target=self)
         for callback in self.callbacks:
@@ -48,7 +48,7 @@ class Handle:
 
 
 class Maker:
-    """`add_slider(...)` and all its sisters."""
+    """Creates handles for all `add_...` methods, and lists them by hint or label."""
 
     def __init__(self) -> None:
         self.made: dict[str, Handle] = {}
@@ -88,7 +88,7 @@ class Maker:
 
 
 class Client:
-    """What viser gives a page to draw with."""
+    """The client that a page draws to."""
 
     def __init__(self, number: int = 1) -> None:
         self.client_id, self.gui, self.scene = number, Maker(), Maker()

@@ -1,4 +1,4 @@
-"""The studio in a real browser: Chromium of the system, without a screen. State and pixels count, not frame rates."""
+"""Tests of the studio in headless Chromium; they compare state and pixels, not frame rates."""
 
 import shutil
 import time
@@ -13,8 +13,8 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import StudioCase
-from flexarm.studio.mesh_frames import light
-from flexarm.studio.page import WIDTH, Page
+from flexarm.studio.mesh_frames import linear_rgb
+from flexarm.studio.page import PANEL_WIDTH_PX, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -23,8 +23,8 @@ sync_api = pytest.importorskip("playwright.sync_api")
 
 ARM = fa.library.two_link_arm(damping=1e-3).with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
 PUSH = {"upper": fa.bang_bang(1.0, (0.5, 1.0))}
-SOFTWARE = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-ALERT = '[role="alert"]:has([aria-label="Put this away"])'  # beside what was touched
+CHROMIUM_OPTIONS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+ALERT = '[role="alert"]:has([aria-label="Dismiss"])'  # next to the last used field
 PAYLOAD = "links.fore.payload.mass"
 
 
@@ -38,13 +38,13 @@ def studio() -> Iterator[fa.Studio]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE)
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
         yield found
         found.close()
 
 
 class Window:
-    """A page in the browser, and what the server has for it."""
+    """A page in the browser and its counterpart on the server."""
 
     def __init__(self, browser: Any, studio: fa.Studio, script: str = "") -> None:
         before = set(studio.pages)
@@ -55,17 +55,17 @@ class Window:
         self.web.goto(studio.url)
         until(lambda: set(studio.pages) - before)
         self.page: Page = studio.pages[(set(studio.pages) - before).pop()]
-        until(lambda: self.page.film is not None)
+        until(lambda: self.page.frames is not None)
 
     def pixels(self) -> Any:
-        """The middle of the page, between the panels, where the robot is."""
+        """Return the image between the panels, where the robot is."""
         from PIL import Image
 
-        middle = {"x": WIDTH + 10, "y": 0, "width": 1080 - 2 * WIDTH, "height": 450}
+        middle = {"x": PANEL_WIDTH_PX + 10, "y": 0, "width": 1080 - 2 * PANEL_WIDTH_PX, "height": 450}
         return np.asarray(Image.open(BytesIO(self.web.screenshot(clip=middle))))
 
     def links(self) -> int:
-        """Pixels that are as blue as links."""
+        """Return the number of pixels in the colour of links."""
         image = self.pixels().astype(int)
         return int(((image[..., 2] > image[..., 0] + 40) & (image[..., 2] > 70)).sum())
 
@@ -81,11 +81,11 @@ def window(browser: Any, studio: fa.Studio) -> Window:
 def until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it did not happen"
+        assert time.monotonic() < end, "timeout"
         time.sleep(0.05)
 
 
-def test_page_asks_nobody_outside(window: Window, studio: fa.Studio) -> None:
+def test_page_loads_nothing_from_other_hosts(window: Window, studio: fa.Studio) -> None:
     outside = [url for url in window.requests if not url.startswith((studio.url, "data:", "blob:"))]
     assert not outside
     until(lambda: window.web.get_by_text("two-link flexible arm").is_visible())
@@ -93,10 +93,10 @@ def test_page_asks_nobody_outside(window: Window, studio: fa.Studio) -> None:
     until(lambda: window.links() > 50)
 
 
-def test_knob_turned_by_keyboard_changes_the_arm(window: Window) -> None:
+def test_parameter_changed_by_keyboard_changes_the_arm(window: Window) -> None:
     page = window.page
-    page.line.seek(0.8)
-    page.do(page.show)
+    page.timeline.seek(0.8)
+    page.submit(page.show)
     page.wait()
     time.sleep(0.5)
     before, tip, payload = window.pixels(), page.result.run.array("tip")[-1].copy(), page.case.value(PAYLOAD)
@@ -109,55 +109,55 @@ def test_knob_turned_by_keyboard_changes_the_arm(window: Window) -> None:
     page.wait()
     assert np.linalg.norm(page.result.run.array("tip")[-1] - tip) > 0.02
     until(lambda: window.different(before))
-    box.fill("-1")  # what cannot be is said where it is turned, and changes nothing
+    box.fill("-1")  # invalid: an error next to the field, no change
     until(lambda: page.error)
     assert "must be zero or positive (kg)" in page.error
     until(lambda: window.web.locator(ALERT).get_by_text("must be zero or positive (kg)").is_visible())
     assert page.case.value(PAYLOAD) > 0
     box.fill("")
-    box.press_sequentially("2.5e-2")  # as people type it
+    box.press_sequentially("2.5e-2")  # incomplete texts on the way
     until(lambda: not page.error and page.case.value(PAYLOAD) == 0.025)
-    box.press("ArrowDown")  # by about a twentieth of what it is now
+    box.press("ArrowDown")  # by about a twentieth
     until(lambda: page.case.value(PAYLOAD) == 0.024)
     box.fill("0.15")
     until(lambda: not page.error and page.case.value(PAYLOAD) == 0.15)
 
 
-def test_errors_stand_beside_what_was_touched(browser: Any, studio: fa.Studio) -> None:
-    """Wherever the panel is scrolled to."""
+def test_errors_are_shown_next_to_the_field(browser: Any, studio: fa.Studio) -> None:
+    """For any scroll position of the panel."""
     window = Window(browser, studio)
     web = window.web
-    said = web.locator(ALERT)
+    alert = web.locator(ALERT)
     box = web.get_by_label("payload.mass (kg)")
     box.scroll_into_view_if_needed()
     box.fill("-1")
-    until(said.is_visible)
-    assert "must be zero or positive (kg)" in said.inner_text()
+    until(alert.is_visible)
+    assert "must be zero or positive (kg)" in alert.inner_text()
     top = web.locator('[data-studio="error"]').bounding_box()
-    assert top["y"] + top["height"] < 0  # the box of the panel is out of sight
-    at, field = said.bounding_box(), box.bounding_box()
+    assert top["y"] + top["height"] < 0  # the panel's box is scrolled out of view
+    at, field = alert.bounding_box(), box.bounding_box()
     assert at["y"] >= 0
     assert at["y"] + at["height"] <= 450
     assert at["y"] < field["y"] + field["height"]
     assert at["y"] + at["height"] > field["y"]
-    assert at["x"] + at["width"] <= 1100 - WIDTH  # it covers no handle
-    assert box.get_attribute("data-refused") is not None
-    web.get_by_label("Put this away").click()
-    until(lambda: not said.is_visible())
-    box.fill("-2")  # wrong again
-    until(said.is_visible)
+    assert at["x"] + at["width"] <= 1100 - PANEL_WIDTH_PX  # it covers no field
+    assert box.get_attribute("data-rejected") is not None
+    web.get_by_label("Dismiss").click()
+    until(lambda: not alert.is_visible())
+    box.fill("-2")  # invalid again
+    until(alert.is_visible)
     box.fill("0.15")
-    until(lambda: not said.is_visible())
-    assert box.get_attribute("data-refused") is None
-    web.evaluate(DROP, ["arm.exe", "", 0])  # no handle was touched: over the robot
-    until(said.is_visible)
-    at = said.bounding_box()
-    assert WIDTH < at["x"] < 1100 - WIDTH
+    until(lambda: not alert.is_visible())
+    assert box.get_attribute("data-rejected") is None
+    web.evaluate(DROP, ["arm.exe", "", 0])  # not from a field: over the robot
+    until(alert.is_visible)
+    at = alert.bounding_box()
+    assert PANEL_WIDTH_PX < at["x"] < 1100 - PANEL_WIDTH_PX
     assert at["y"] + at["height"] <= 450
     web.close()
 
 
-# of each frame that is drawn: whether the colours of the arm are those that came with its corners
+# for each frame drawn: whether the arm's colours arrived with its corners
 WATCH = """
 window.frames_drawn = [];
 window.__THREE_DEVTOOLS__ = new EventTarget();
@@ -176,36 +176,38 @@ window.__THREE_DEVTOOLS__.addEventListener("observe", ({ detail: scene }) => {
 """
 
 
-def test_arm_is_one_mesh_whose_colours_come_with_its_corners(browser: Any, studio: fa.Studio) -> None:
-    """In every frame that is drawn while it plays; no part of it is a frame late."""
+def test_arm_is_one_mesh_with_synchronous_colours(browser: Any, studio: fa.Studio) -> None:
+    """In every frame drawn during playback, no part of the arm is late."""
     window = Window(browser, studio, WATCH)
     web, page = window.web, window.page
     page.wait()
     assert set(page.scene._meshes) == {"arm", "trace"}
-    web.evaluate("count => { window.corners = count }", 2 * len(page.film.triangles.kinds))
+    web.evaluate("count => { window.corners = count }", 2 * len(page.frames.triangles.kinds))
     page.view._colouring.value = "strain"
-    page.do(page.redraw)
+    page.submit(page.redraw)
     web.get_by_role("button", name="Play").click()
     until(lambda: web.evaluate("new Set(window.frames_drawn.map((each) => each.place)).size") > 5)
     web.get_by_role("button", name="Pause").click()
-    until(lambda: not page.line.playing)
+    until(lambda: not page.timeline.playing)
     page.wait()
     assert web.evaluate("window.frames_drawn.every((each) => each.same)")
-    expected = light(page.view.still(page.film, page.film.index(page.line.time), playing=False).colours).ravel()
+    expected = linear_rgb(
+        page.view.view_state(page.frames, page.frames.index(page.timeline.time), playing=False).colours
+    ).ravel()
     until(lambda: np.allclose(web.evaluate("window.frames_drawn.at(-1).colours"), expected, atol=1e-6))
     assert len(np.unique(expected.reshape(-1, 3), axis=0)) > 5
     web.close()
 
 
-def test_saved_picture_is_what_the_page_shows(browser: Any, studio: fa.Studio, tmp_path: Path) -> None:
-    """The camera was turned by hand; links are where they are in the page, whoever drew them."""
+def test_saved_picture_matches_the_page(browser: Any, studio: fa.Studio, tmp_path: Path) -> None:
+    """After the user moved the camera."""
     from PIL import Image
 
     window = Window(browser, studio)
     web, page = window.web, window.page
     page.view._thicken.value = 12.0
-    page.line.seek(0.8)
-    page.do(page.redraw)
+    page.timeline.seek(0.8)
+    page.submit(page.redraw)
     page.wait()
     web.mouse.move(550, 250)
     web.mouse.down()
@@ -217,7 +219,7 @@ def test_saved_picture_is_what_the_page_shows(browser: Any, studio: fa.Studio, t
     with web.expect_download() as coming:
         web.get_by_role("button", name="Save", exact=True).click()
     coming.value.save_as(tmp_path / "view.png")
-    web.add_style_tag(content=".mantine-Notification-root { display: none }")  # they hide what is compared
+    web.add_style_tag(content=".mantine-Notification-root { display: none }")  # they cover the view
     canvas = web.locator('canvas[data-engine^="three"]').bounding_box()
     time.sleep(1.0)
     shown = np.asarray(Image.open(BytesIO(web.screenshot(clip=canvas))).convert("RGB")).astype(int)
@@ -234,18 +236,18 @@ def test_saved_picture_is_what_the_page_shows(browser: Any, studio: fa.Studio, t
     web.close()
 
 
-def test_play_moves_it(window: Window) -> None:
+def test_play_moves_the_arm(window: Window) -> None:
     page = window.page
-    page.line.seek(0.0)
-    page.do(page.show)
+    page.timeline.seek(0.0)
+    page.submit(page.show)
     page.wait()
     time.sleep(0.5)
     before = window.pixels()
     window.web.get_by_role("button", name="Play").click()
-    until(lambda: page.line.playing and 0.6 < page.line.time < 0.95)
+    until(lambda: page.timeline.playing and 0.6 < page.timeline.time < 0.95)
     until(lambda: window.different(before))
     window.web.get_by_role("button", name="Pause").click()
-    until(lambda: not page.line.playing)
+    until(lambda: not page.timeline.playing)
 
 
 PLOTS = """() => Object.values(window.__viserTestpoints.uplots).map(({chart}) => ({
@@ -256,58 +258,58 @@ PLOTS = """() => Object.values(window.__viserTestpoints.uplots).map(({chart}) =>
 }))"""
 
 
-def test_plots_name_all_curves_and_bear_gaps(browser: Any, studio: fa.Studio) -> None:
+def test_plots_name_all_curves_and_tolerate_gaps(browser: Any, studio: fa.Studio) -> None:
     window = Window(browser, studio)
     page = window.page
     page.wait()
     page.files.kept.keep()
-    page.turn("simulation.duration", 1.3)  # longer than what is kept: its curves end before
+    page.set_parameter("simulation.duration", 1.3)  # longer than the kept run
     page.wait()
-    page.view._beside.value = "run 1"
+    page.view._ghost_choice.value = "run 1"
     first, second, _ = page.plots._plots
     first._choice.value, second._choice.value = "energies", "energy balance"
-    page.do(page.redraw)
+    page.submit(page.redraw)
     page.wait()
     drawn = first._drawn.series
-    assert len(drawn) > 8  # time, four energies of each of two runs, the needle
+    assert len(drawn) > 8  # time, four energies of each of two runs, the cursor
     until(lambda: len(window.web.evaluate(PLOTS)) == 3)
     until(lambda: any(len(each["names"]) == len(drawn) - 1 for each in window.web.evaluate(PLOTS)))
     for plot in window.web.evaluate(PLOTS):
-        assert all(isinstance(each, float | int) for each in plot["range"])  # gaps spoil no axis
-        assert len(set(plot["ticks"])) == len(plot["ticks"]) > 1  # and small numbers are no zeros
+        assert all(isinstance(each, float | int) for each in plot["range"])  # gaps do not affect axes
+        assert len(set(plot["ticks"])) == len(plot["ticks"]) > 1  # small values are readable
         assert "now" not in plot["names"]
     window.web.close()
 
 
-def test_two_pages_stay_apart(browser: Any, window: Window, studio: fa.Studio) -> None:
-    """One has another robot, is turned a hundred times and diverges; the other one, and the server, do not mind."""
+def test_two_pages_are_independent(browser: Any, window: Window, studio: fa.Studio) -> None:
+    """One shows another robot, many changes and a diverging run; the other page and the server are unaffected."""
     other = Window(browser, studio)
     for k in range(100):
-        other.page.turn(PAYLOAD, 0.501 + 0.001 * k)
+        other.page.set_parameter(PAYLOAD, 0.501 + 0.001 * k)
     other.page.wait()
     window.page.wait()
     assert other.page.case.value(PAYLOAD) == 0.6
     assert window.page.case.value(PAYLOAD) == 0.15
     bar = fa.Robot("bar", links=[fa.Link("a", 1.0, fa.Revolute(viscous=1e6), mass=1.0)])
     wild = {"duration": 1.0, "method": "rk4", "dt": 0.05, "native": False, "torque": {"a": 1.0}}
-    other.page.do(lambda: other.page.open(StudioCase.of_robot(bar, {"duration": 0.1, "native": False})))
-    other.page.do(lambda: other.page.open(StudioCase.of_robot(bar, wild)))
+    other.page.submit(lambda: other.page.open(StudioCase.from_robot(bar, {"duration": 0.1, "native": False})))
+    other.page.submit(lambda: other.page.open(StudioCase.from_robot(bar, wild)))
     other.page.wait()
     assert other.page.error
     assert other.page.case.robot.name == "bar"
     assert window.page.case.robot == ARM
-    window.page.turn(PAYLOAD, 0.15)
+    window.page.set_parameter(PAYLOAD, 0.15)
     window.page.wait()
     assert not window.page.error
     assert urllib.request.urlopen(studio.url, timeout=10).status == 200
     number = other.page.client.client_id
     other.web.close()
-    until(lambda: number not in studio.pages)  # what a page held is let go
+    until(lambda: number not in studio.pages)  # its state is released
 
 
-def test_what_was_saved_outlives_its_page(browser: Any, studio: fa.Studio, tmp_path: Path) -> None:
+def test_saved_file_outlives_its_page(browser: Any, studio: fa.Studio, tmp_path: Path) -> None:
     window = Window(browser, studio)
-    window.page.turn(PAYLOAD, 0.25)
+    window.page.set_parameter(PAYLOAD, 0.25)
     window.page.wait()
     window.page.files._kind.value = "NetCDF"
     window.web.get_by_role("tab", name="Files").click()
@@ -324,20 +326,20 @@ DROP = """([name, text, size]) => {
   data.items.add(new File([content], name));
   const canvas = document.querySelector("canvas");
   const how = { bubbles: true, cancelable: true, dataTransfer: data };
-  const tell = (kind) => canvas.dispatchEvent(new DragEvent(kind, how));
-  const kept = tell("dragover");
-  tell("drop");
+  const dispatch = (kind) => canvas.dispatchEvent(new DragEvent(kind, how));
+  const kept = dispatch("dragover");
+  dispatch("drop");
   return kept;
 }"""
 
 
-def test_files_are_dropped_anywhere(browser: Any, studio: fa.Studio) -> None:
+def test_files_can_be_dropped_anywhere(browser: Any, studio: fa.Studio) -> None:
     window = Window(browser, studio)
     page = window.page
     page.wait()
-    window.web.get_by_role("tab", name="View").click()  # no need to have files in front
+    window.web.get_by_role("tab", name="View").click()  # the tab Files need not be open
     robot = "links:\n  - {name: dropped, length: 1, mass: 1}\n"
-    assert not window.web.evaluate(DROP, ["arm.yaml", robot, 0])  # the browser does not leave the page for it
+    assert not window.web.evaluate(DROP, ["arm.yaml", robot, 0])  # the browser does not open the file
     until(lambda: page.case is not None and page.case.robot.links[0].name == "dropped")
     assert not page.error
     window.web.evaluate(DROP, ["arm.yaml", "links:\n  - {name: a, length: -1}\n", 0])
@@ -345,14 +347,14 @@ def test_files_are_dropped_anywhere(browser: Any, studio: fa.Studio) -> None:
     window.web.evaluate(DROP, ["arm.exe", "", 0])
     until(lambda: "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error)
     until(lambda: window.web.locator(ALERT).get_by_text("must be a robot (.yaml)").is_visible())
-    window.web.evaluate(DROP, ["arm.nc", None, 50_000_001])  # refused before it is sent
-    until(lambda: "at most 50 are opened here" in page.error)
-    page.do(page.forget)
+    window.web.evaluate(DROP, ["arm.nc", None, 50_000_001])  # rejected before it is sent
+    until(lambda: "at most 50 MB can be opened" in page.error)
+    page.submit(page.reset_status)
     window.web.get_by_role("tab", name="Files").click()
     large = "size => { const data = new DataTransfer(); data.items.add(new File([new Uint8Array(size)], 'b.nc')); "
     large += "const input = [...document.querySelectorAll('input[type=file]')].at(-1); input.files = data.files; "
     large += "input.dispatchEvent(new Event('change', { bubbles: true })); }"
-    window.web.evaluate(large, 50_000_001)  # so is what the button takes
+    window.web.evaluate(large, 50_000_001)  # also by the button
     until(lambda: "'b.nc': has 50 MB; at most 50" in page.error)
     window.web.close()
 
@@ -368,20 +370,20 @@ def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
         window.web.get_by_role("tab", name="Sweep").click()
         picture = window.web.locator('[data-studio="map"]')
         picture.scroll_into_view_if_needed()
-        x, y = page.sweeps._map.place(5)
+        x, y = page.sweeps._map.position(5)
         box = picture.bounding_box()
         picture.click(position={"x": x * box["width"], "y": y * box["height"]})
         until(lambda: page.case.value("links.a.mass") == 3.0 and page.case.value("simulation.torque:a") == 1.5)
         page.wait()
         assert not page.error
         until(lambda: window.web.get_by_text("member 5 (links.a.mass = 3 kg").is_visible())
-        member = window.web.get_by_label("member")  # and by keyboard
+        member = window.web.get_by_label("member")  # by keyboard
         member.focus()
         member.press("ArrowUp")
         until(lambda: window.web.get_by_text("member 6 (links.a.mass = 4 kg").is_visible())
         window.web.get_by_role("button", name="Open this member as a run").press("Enter")
         until(lambda: page.case.value("links.a.mass") == 4.0)
-        count = window.web.get_by_label("vary: count")  # counts are typed as people write them, and turned by one
+        count = window.web.get_by_label("vary: count")  # counts change by one
         count.fill("1e1")
         count.press("ArrowUp")
         until(lambda: page.sweeps._ranges[0]._count.value == "11")
@@ -390,7 +392,7 @@ def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
         found.stop()
 
 
-def test_bad_file_is_an_error_in_the_page(window: Window) -> None:
+def test_invalid_file_gives_an_error_in_the_page(window: Window) -> None:
     bad = {"name": "arm.yaml", "mimeType": "text/yaml", "buffer": b"links:\n  - {name: a, length: -1}\n"}
     window.web.get_by_role("tab", name="Files").click()
     window.web.locator("input[type=file]").last.set_input_files(bad)

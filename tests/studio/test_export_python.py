@@ -1,4 +1,4 @@
-"""Programs that are copied compute the run that was shown."""
+"""Tests of exported programs: they compute the same run as the page."""
 
 from dataclasses import replace
 
@@ -7,10 +7,10 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import StudioCase
-from flexarm.studio.compute import computed
+from flexarm.studio.compute import compute_run
 from flexarm.studio.control import Control
-from flexarm.studio.export_python import call_of, python_program
-from flexarm.studio.files import opened, yaml_file
+from flexarm.studio.export_python import export_program, find_call
+from flexarm.studio.files import encode_yaml, read_upload
 
 ARM = fa.library.two_link_arm(damping=1e-3).with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
 HEAVY = ARM.with_({"gravity": (0.0, -9.81, 0.0)})
@@ -43,7 +43,7 @@ CONTROLS = [
     (MOVED, Control(feedback="computed torque", kp=100.0, kd=20.0)),
     (MOVED, Control(feedback="pid", ki=2.0, shaper="zvd")),
     (MOVED, Control(shaper="ei")),
-    (PUSHED, Control(feedback="pid", kp={"upper": 9.0, "fore": 5.0}, goals={"fore": 0.5}, travel=0.1)),
+    (PUSHED, Control(feedback="pid", kp={"upper": 9.0, "fore": 5.0}, goals={"fore": 0.5}, travel_time=0.1)),
     (PUSHED, Control(feedback="pd", goals={"upper": 0.1}, shaper="zv")),
     (
         PUSHED,
@@ -58,19 +58,19 @@ CONTROLS = [
 
 
 def run_of(text: str) -> fa.Run:
-    spoken: dict[str, object] = {}
-    exec(text.replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "), spoken)
-    run = spoken["run"]
+    namespace: dict[str, object] = {}
+    exec(text.replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "), namespace)
+    run = namespace["run"]
     assert isinstance(run, fa.Run)
     return run
 
 
 @pytest.mark.parametrize(("case", "control"), CONTROLS)
 @pytest.mark.filterwarnings("ignore")
-def test_program_gives_the_run_that_is_shown(case: StudioCase, control: Control) -> None:
+def test_program_computes_the_same_run(case: StudioCase, control: Control) -> None:
     case = replace(case, control=control)
-    shown = computed(case).run
-    program = python_program(case)
+    shown = compute_run(case).run
+    program = export_program(case)
     assert not program.gaps
     run = run_of(program.text)
     assert run.status == shown.status == "completed"
@@ -78,16 +78,16 @@ def test_program_gives_the_run_that_is_shown(case: StudioCase, control: Control)
     np.testing.assert_allclose(run["torque"].values[-1], shown["torque"].values[-1], rtol=1e-3, atol=1e-4)
 
 
-def test_what_cannot_be_written_is_a_sentence_that_the_program_raises() -> None:
+def test_program_raises_for_objects_that_cannot_be_exported() -> None:
     def own(t, q, v):
         return {"upper": -0.1 * v["upper.q"]}
 
     for torque, named in (
-        ({"upper": lambda t: 0.1 * t}, r"torque.upper \(.*came from Python"),
-        (fa.Feedback(own), r"torque \(the feedback own\) came from Python"),
+        ({"upper": lambda t: 0.1 * t}, r"torque.upper \(.*is a Python object"),
+        (fa.Feedback(own), r"torque \(the feedback own\) is a Python object"),
         (fa.pd(ARM, 1.0, 0.1, {"upper": 0.1, "fore": 0.0}) + fa.gravity_torque(ARM), "with gains kp.upper, kp.fore"),
     ):
-        program = python_program(StudioCase.of_robot(ARM, {"duration": 0.1, "torque": torque}))
+        program = export_program(StudioCase.from_robot(ARM, {"duration": 0.1, "torque": torque}))
         assert program.gaps
         with pytest.raises(NotImplementedError, match=named):
             run_of(program.text)
@@ -112,36 +112,36 @@ LAWS = {
 
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.filterwarnings("ignore")
-def test_known_laws_from_python_are_written(name: str) -> None:
-    case = StudioCase.of_robot(ARM, {"duration": 0.15, "torque": LAWS[name], "native": False})
-    number = next(each.path for each in case.numbers() if ":kp.fore" in each.path)
-    case = case.with_({number: 3.0})  # as a knob turns it
-    program = python_program(case)
+def test_known_laws_are_exported(name: str) -> None:
+    case = StudioCase.from_robot(ARM, {"duration": 0.15, "torque": LAWS[name], "native": False})
+    number = next(each.path for each in case.parameters() if ":kp.fore" in each.path)
+    case = case.with_({number: 3.0})  # as in the page
+    program = export_program(case)
     assert not program.gaps
-    run, shown = run_of(program.text.replace(", native=False", "")), computed(case).run
+    run, shown = run_of(program.text.replace(", native=False", "")), compute_run(case).run
     np.testing.assert_allclose(run.array("tip"), shown.array("tip"), atol=1e-9)
 
 
-def test_law_of_another_robot_is_not_written() -> None:
+def test_law_of_another_robot_is_not_exported() -> None:
     drive = fa.Drive(rotor_inertia=1e-5, gear_ratio=50.0, torque_at="motor")
     geared = ARM.with_({"links.upper.joint.drive": drive})
     law = fa.pd(geared, 5.0, 0.4, {"upper": 0.1, "fore": 0.0})
-    assert call_of(law, fa.System(geared, native=False)) is not None
-    assert call_of(law, fa.System(ARM, native=False)) is None
+    assert find_call(law, fa.System(geared, native=False)) is not None
+    assert find_call(law, fa.System(ARM, native=False)) is None
 
 
-def test_controllers_are_not_lost_in_a_file() -> None:
-    with pytest.raises(ValueError, match="controllers cannot stand in a file; switch them off, or copy as Python"):
-        yaml_file(replace(PUSHED, control=Control(gravity=True)))
+def test_yaml_refuses_controllers() -> None:
+    with pytest.raises(ValueError, match="cannot contain shapers and controllers; switch them off, or save as Python"):
+        encode_yaml(replace(PUSHED, control=Control(gravity=True)))
 
 
-def test_file_has_profiles_and_what_is_swept() -> None:
-    case = StudioCase.of_robot(ARM, {"duration": 0.1, "torque": {"upper": fa.bang_bang(0.5, (0.05, 0.1))}})
+def test_yaml_contains_profiles_and_sweep() -> None:
+    case = StudioCase.from_robot(ARM, {"duration": 0.1, "torque": {"upper": fa.bang_bang(0.5, (0.05, 0.1))}})
     over = {"over": {"torque.upper.amplitude": {"from": 0.1, "to": 0.5, "count": 3}}}
-    again = opened("arm.yaml", yaml_file(replace(case, sweep=over)))
+    again = read_upload("arm.yaml", encode_yaml(replace(case, sweep=over)))
     assert isinstance(again, StudioCase)
     assert again.robot == case.robot
     assert again.sweep == over
     assert again.value("simulation.torque:upper:amplitude") == 0.5
-    one, other = (computed(each).run for each in (case, again))
+    one, other = (compute_run(each).run for each in (case, again))
     np.testing.assert_allclose(one.array("tip"), other.array("tip"), atol=1e-12)

@@ -3,16 +3,16 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.mesh_frames import (
-    FRAMES,
+    COLOUR_MAP,
     KIND_COLOURS,
-    STATIONS,
-    STOPS,
+    MAX_FRAME_COUNT,
+    STATION_COUNT,
     MeshFrames,
-    legend,
-    legend_words,
-    light,
-    shades,
-    thickening,
+    legend_html,
+    legend_labels,
+    linear_rgb,
+    map_colours,
+    thickness_factor,
 )
 
 TUBE = fa.Section.tapered(fa.Section.tube(0.03, 0.02), fa.Section.tube(0.02, 0.012))
@@ -31,56 +31,61 @@ def run() -> fa.Run:
 
 
 @pytest.fixture(scope="module")
-def film(run: fa.Run) -> MeshFrames:
+def frames(run: fa.Run) -> MeshFrames:
     return MeshFrames(fa.System(ARM, native=False), run, magnify=1.0, thicken=1.0)
 
 
-def test_frames_are_samples_of_the_run(film: MeshFrames, run: fa.Run) -> None:
-    assert len(film.times) == FRAMES + 1
-    assert set(film.times) <= set(run.array("time"))
-    assert (film.times[0], film.times[-1]) == (0.0, 0.3)
+def test_frames_are_samples_of_the_run(frames: MeshFrames, run: fa.Run) -> None:
+    assert len(frames.times) == MAX_FRAME_COUNT + 1
+    assert set(frames.times) <= set(run.array("time"))
+    assert (frames.times[0], frames.times[-1]) == (0.0, 0.3)
     for k in (0, 300, 600):
-        np.testing.assert_array_equal(film.points(k), film.alone(k))
-    np.testing.assert_allclose(film.way[-1], run.array("tip")[-1], atol=1e-9)
+        np.testing.assert_array_equal(frames.points(k), frames.single_points(k))
+    np.testing.assert_allclose(frames.tip_path[-1], run.array("tip")[-1], atol=1e-9)
 
 
-def test_corners_have_kinds_and_stations(film: MeshFrames) -> None:
-    assert film.faces.max() < len(film.points(0)) == len(film.triangles.kinds) == len(film.triangles.stations)
-    assert film.triangles.stations.max() + 1 == 2 * STATIONS
-    places = film.points(0)[film.triangles.stations >= STATIONS]  # in the first frame the arm lies along x
-    along = 0.5 + np.linspace(0, 1, STATIONS)[film.triangles.stations[film.triangles.stations >= STATIONS] - STATIONS]
+def test_corners_have_kinds_and_stations(frames: MeshFrames) -> None:
+    assert frames.faces.max() < len(frames.points(0)) == len(frames.triangles.kinds) == len(frames.triangles.stations)
+    assert frames.triangles.stations.max() + 1 == 2 * STATION_COUNT
+    places = frames.points(0)[frames.triangles.stations >= STATION_COUNT]  # in the first frame the arm lies along x
+    along = (
+        0.5
+        + np.linspace(0, 1, STATION_COUNT)[
+            frames.triangles.stations[frames.triangles.stations >= STATION_COUNT] - STATION_COUNT
+        ]
+    )
     np.testing.assert_allclose(places[:, 0], along, atol=1e-6)
-    assert (film.triangles.stations[film.triangles.kinds == 0] >= 0).all()
-    assert (film.triangles.stations[film.triangles.kinds != 0] == -1).all()
+    assert (frames.triangles.stations[frames.triangles.kinds == 0] >= 0).all()
+    assert (frames.triangles.stations[frames.triangles.kinds != 0] == -1).all()
 
 
-def test_colours_are_what_the_run_says(film: MeshFrames, run: fa.Run) -> None:
-    deflection = np.linalg.norm(run.deflection("b").values[film.samples], axis=-1)
-    np.testing.assert_allclose(film.values("deflection")[:, -1], deflection, atol=1e-12)
-    assert not film.values("deflection")[:, :STATIONS].any()  # a rigid link has none
-    moment = np.abs(run.moment("b", 0.0).values[film.samples][:, 2])
-    np.testing.assert_allclose(film.values("moment")[:, STATIONS], moment, rtol=1e-9)
-    outermost = np.abs(film.system.strain("b", 0.0, film.q(), at=(0.015, 0.0)))
-    np.testing.assert_allclose(film.values("strain")[:, STATIONS], outermost, rtol=1e-6)
+def test_mapped_values_match_the_run(frames: MeshFrames, run: fa.Run) -> None:
+    deflection = np.linalg.norm(run.deflection("b").values[frames.samples], axis=-1)
+    np.testing.assert_allclose(frames.values("deflection")[:, -1], deflection, atol=1e-12)
+    assert not frames.values("deflection")[:, :STATION_COUNT].any()  # rigid link
+    moment = np.abs(run.moment("b", 0.0).values[frames.samples][:, 2])
+    np.testing.assert_allclose(frames.values("moment")[:, STATION_COUNT], moment, rtol=1e-9)
+    outermost = np.abs(frames.system.strain("b", 0.0, frames.q(), at=(0.015, 0.0)))
+    np.testing.assert_allclose(frames.values("strain")[:, STATION_COUNT], outermost, rtol=1e-6)
 
 
-def test_moments_change_along_rigid_links(film: MeshFrames, run: fa.Run) -> None:
+def test_moments_change_along_rigid_links(frames: MeshFrames, run: fa.Run) -> None:
     x = 0.5 * np.array([0.0, 0.25, 1.0])
-    moment = np.linalg.norm(run.moment("a", x).values[film.samples][..., 1:], axis=-1)
-    np.testing.assert_allclose(film.values("moment")[:, [0, 4, 16]], moment, rtol=1e-9, atol=1e-12)
+    moment = np.linalg.norm(run.moment("a", x).values[frames.samples][..., 1:], axis=-1)
+    np.testing.assert_allclose(frames.values("moment")[:, [0, 4, 16]], moment, rtol=1e-9, atol=1e-12)
 
 
-def test_corners_have_the_colours_of_their_stations(film: MeshFrames) -> None:
-    values, k = film.values("strain"), 300
-    found = film.colours(k, "strain")
-    expected = shades(values[k], values.max())
-    for corner in np.flatnonzero(film.triangles.kinds == 0):
-        assert (found[corner] == expected[film.triangles.stations[corner]]).all()
-    assert len(np.unique(found[film.triangles.kinds == 0], axis=0)) > STATIONS / 2
-    masses = found[film.triangles.kinds == 3]
+def test_corners_have_the_colours_of_their_stations(frames: MeshFrames) -> None:
+    values, k = frames.values("strain"), 300
+    found = frames.colours(k, "strain")
+    expected = map_colours(values[k], values.max())
+    for corner in np.flatnonzero(frames.triangles.kinds == 0):
+        assert (found[corner] == expected[frames.triangles.stations[corner]]).all()
+    assert len(np.unique(found[frames.triangles.kinds == 0], axis=0)) > STATION_COUNT / 2
+    masses = found[frames.triangles.kinds == 3]
     assert (masses == KIND_COLOURS["mass"]).all()
     assert len(masses)
-    assert (film.colours(k)[film.triangles.kinds == 0] == KIND_COLOURS["link"]).all()
+    assert (frames.colours(k)[frames.triangles.kinds == 0] == KIND_COLOURS["link"]).all()
 
 
 def test_round_links_that_bend_both_ways_show_their_largest_strain() -> None:
@@ -95,15 +100,15 @@ def test_round_links_that_bend_both_ways_show_their_largest_strain() -> None:
 
 def test_thin_links_are_drawn_thicker() -> None:
     thin = fa.Robot(links=[fa.Link("a", 1.0, section=fa.Section.circle(0.001), material=METAL)])
-    assert thickening(fa.System(ARM, native=False)) == 1.0
-    assert thickening(fa.System(thin, native=False)) == 8.0
+    assert thickness_factor(fa.System(ARM, native=False)) == 1.0
+    assert thickness_factor(fa.System(thin, native=False)) == 8.0
 
 
-def test_colours_go_from_nothing_to_the_largest() -> None:
-    assert (shades(np.array([0.0, 1.0]), 0.0) == STOPS[0]).all()  # nothing moves
-    assert (shades(np.array([9.0]), 1.0) == STOPS[-1]).all()
-    brightness = shades(np.linspace(0, 1, 50), 1.0).astype(float) @ [0.299, 0.587, 0.114]
+def test_colours_span_zero_to_the_largest_value() -> None:
+    assert (map_colours(np.array([0.0, 1.0]), 0.0) == COLOUR_MAP[0]).all()  # no motion
+    assert (map_colours(np.array([9.0]), 1.0) == COLOUR_MAP[-1]).all()
+    brightness = map_colours(np.linspace(0, 1, 50), 1.0).astype(float) @ [0.299, 0.587, 0.114]
     assert (np.diff(brightness) > 0).all()  # readable in grey
-    assert "0.25 N m" in legend(legend_words("moment", "N m", 0.25))
-    assert "<b>" not in legend(("<b>", "0", "1"))
-    assert light(np.array([[255, 0, 0]], dtype=np.uint8)).tolist() == [[1.0, 0.0, 0.0]]
+    assert "0.25 N m" in legend_html(legend_labels("moment", "N m", 0.25))
+    assert "<b>" not in legend_html(("<b>", "0", "1"))
+    assert linear_rgb(np.array([[255, 0, 0]], dtype=np.uint8)).tolist() == [[1.0, 0.0, 0.0]]

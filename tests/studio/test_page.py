@@ -1,4 +1,4 @@
-"""A page without a browser: what hands do to its handles, and what then is true."""
+"""Tests of a page without a browser: user input and its effects."""
 
 import threading
 import time
@@ -9,10 +9,11 @@ import pytest
 
 import flexarm as fa
 from flexarm.control.per_joint import usual_gains
+from flexarm.studio import page as page_module
 from flexarm.studio.case import StudioCase
 from flexarm.studio.page import Page
-from flexarm.studio.panels.files import KEPT, OPEN
-from flexarm.studio.startup import standing
+from flexarm.studio.panels.files import MAX_KEPT_RUNS, OPEN_LABEL
+from flexarm.studio.startup import initial_view
 from tests.studio.browserless import Client
 
 PAYLOAD = "links.fore.payload.mass"
@@ -22,7 +23,7 @@ SECTION = {"duration": 0.2, "torque": {"upper": {"profile": "step", "amplitude":
 
 
 def opened(start: StudioCase | fa.Run | None = None) -> Page:
-    page = Page(Client(), start or StudioCase.of_robot(ARM, OPTIONS))
+    page = Page(Client(), start or StudioCase.from_robot(ARM, OPTIONS))
     page.wait()
     assert not page.error
     return page
@@ -33,303 +34,303 @@ def page() -> Page:
     return opened()
 
 
-def hand(page: Page, name: str, value: object = True) -> None:
-    page.client.gui.made[name].hand(value)
+def act(page: Page, name: str, value: object = True) -> None:
+    page.client.gui.made[name].set_by_user(value)
     page.wait()
 
 
 def corners(page: Page) -> np.ndarray:
-    return np.array(page.scene._meshes["arm"].vertices)[: len(page.film.triangles.kinds)]
+    return np.array(page.scene._meshes["arm"].vertices)[: len(page.frames.triangles.kinds)]
 
 
 def colours(page: Page) -> np.ndarray:
-    """Of links, as the browser gets them: after the corners, in the same mesh."""
-    return np.array(page.scene._meshes["arm"].vertices)[len(page.film.triangles.kinds) :][
-        page.film.triangles.kinds == 0
+    """Return the vertex colours of links as the browser receives them, after the corners in the same mesh."""
+    return np.array(page.scene._meshes["arm"].vertices)[len(page.frames.triangles.kinds) :][
+        page.frames.triangles.kinds == 0
     ]
 
 
-def test_turned_knob_computes_and_draws(page: Page) -> None:
-    page.line.seek(0.3)
-    hand(page, "time (s)", 0.3)
-    before, runs = corners(page), page.runs
-    hand(page, PAYLOAD, 0.5)
+def test_changed_parameter_computes_and_draws(page: Page) -> None:
+    page.timeline.seek(0.3)
+    act(page, "time (s)", 0.3)
+    before, runs = corners(page), page.run_count
+    act(page, PAYLOAD, 0.5)
     assert page.case.value(PAYLOAD) == 0.5
-    assert page.runs == runs + 1
+    assert page.run_count == runs + 1
     assert np.abs(corners(page) - before).max() > 1e-4
-    hand(page, "go back", "Undo")
+    act(page, "go back", "Undo")
     assert page.case.value(PAYLOAD) == 0.15
     assert page.client.gui.made[PAYLOAD].value == "0.15"
     np.testing.assert_allclose(corners(page), before, atol=1e-6)
 
 
-def test_refused_knob_is_said_and_taken_when_it_can_be(page: Page) -> None:
-    hand(page, "links.fore.length", -1.0)
+def test_invalid_parameter_is_reported_until_corrected(page: Page) -> None:
+    act(page, "links.fore.length", -1.0)
     assert "must be positive (m)" in page.error
     assert page.case.value("links.fore.length") == 0.5
-    hand(page, PAYLOAD, 0.2)  # another knob still turns, and what is refused is said again
+    act(page, PAYLOAD, 0.2)  # other changes are applied, and the error remains
     assert page.case.value(PAYLOAD) == 0.2
     assert "must be positive (m)" in page.error
-    hand(page, "links.fore.length", 0.6)
+    act(page, "links.fore.length", 0.6)
     assert not page.error
-    hand(page, "go back", "Reset")
+    act(page, "go back", "Reset")
     assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 0.15)
 
 
-def test_numbers_are_typed_as_people_write_them(page: Page) -> None:
+def test_partly_typed_numbers_are_tolerated(page: Page) -> None:
     for text in ("1", "1e", "1e-", "1e-2"):
-        hand(page, PAYLOAD, text)
+        act(page, PAYLOAD, text)
         assert bool(page.error) == text.endswith(("e", "-"))
     assert page.case.value(PAYLOAD) == 0.01
-    hand(page, PAYLOAD, "heavy")
-    hand(page, "ghost", "none")
+    act(page, PAYLOAD, "heavy")
+    act(page, "ghost", "none")
     assert page.error == f"{PAYLOAD} = 'heavy': must be a number"
-    hand(page, PAYLOAD, "0.15")
+    act(page, PAYLOAD, "0.15")
     assert not page.error
 
 
-def test_good_numbers_beside_a_bad_one_are_taken(page: Page) -> None:
+def test_valid_changes_are_applied_despite_an_invalid_one(page: Page) -> None:
     held = threading.Event()
-    page.do(lambda: held.wait(10) and None)
+    page.submit(lambda: held.wait(10) and None)
     for path, value in ((PAYLOAD, 0.3), ("links.fore.length", -1.0), ("simulation.duration", 0.3)):
-        page.turn(path, value)
+        page.set_parameter(path, value)
     held.set()
     page.wait()
-    assert (page.case.value(PAYLOAD), page.case.value("simulation.duration"), page.line.end) == (0.3, 0.3, 0.3)
+    assert (page.case.value(PAYLOAD), page.case.value("simulation.duration"), page.timeline.end) == (0.3, 0.3, 0.3)
     assert "must be positive (m)" in page.error
-    hand(page, "go back", "Reset")
+    act(page, "go back", "Reset")
     assert not page.error
 
 
-def test_refused_control_is_taken_back(page: Page) -> None:
-    hand(page, "feedback", "computed torque")
+def test_invalid_control_is_reverted(page: Page) -> None:
+    act(page, "feedback", "computed torque")
     assert not page.error
-    hand(page, "+ gravity", True)
-    assert "holds the robot's weight already" in page.error
+    act(page, "+ gravity", True)
+    assert "already compensates the weight" in page.error
     assert not page.client.gui.made["+ gravity"].value
     kp, before = page.control_panel._gains["kp"], len(page._history)
     for text in ("2", "20", "200"):
-        kp.hand(text)
+        kp.set_by_user(text)
         page.wait()
     assert page.case.control.kp == 200.0
     assert len(page._history) == before + 1  # one change, not one for each key
-    kp.hand("2e")
+    kp.set_by_user("2e")
     page.wait()
-    hand(page, PAYLOAD, 0.16)
-    assert page.error == "kp = '2e': must be a number"  # as long as it stands there
-    kp.hand("2e1")
+    act(page, PAYLOAD, 0.16)
+    assert page.error == "kp = '2e': must be a number"  # until it is corrected
+    kp.set_by_user("2e1")
     page.wait()
     assert not page.error
     assert page.case.control.kp == 20.0
-    hand(page, "go back", "Reset")
-    assert kp.value == "10"  # as it was before any feedback was on
+    act(page, "go back", "Reset")
+    assert kp.value == "10"  # the value before feedback was switched on
 
 
-def test_feedback_comes_with_gains_of_the_robot_and_goes_to_set_points(page: Page) -> None:
+def test_feedback_has_default_gains_and_set_points(page: Page) -> None:
     panel, made = page.control_panel, page.client.gui.made
-    panel._goals["upper"].hand("0.2")
+    panel._goals["upper"].set_by_user("0.2")
     page.wait()
-    assert page.error == "set point: joints go there by feedback; choose pd, pid, computed torque or lqr"
-    hand(page, "feedback", "pd")
+    assert page.error == "set point: needs feedback; choose pd, pid, computed torque or lqr"
+    act(page, "feedback", "pd")
     assert not page.error
     assert page.case.control.goals == {"upper": 0.2}
     usual = usual_gains(page.result.system, {"fore.q": 0.3})
     assert page.case.control.kp == usual.kp
     assert panel._gains["kp"].value == f"upper: {usual.kp['upper']:g}, fore: {usual.kp['fore']:g}"
     assert panel._bandwidth.value == f"{usual.bandwidth:g}"
-    panel._bandwidth.hand("3")
+    panel._bandwidth.set_by_user("3")
     page.wait()
     assert page.case.control.kp == usual_gains(page.result.system, {"fore.q": 0.3}, 3.0).kp
-    hand(page, "feedback", "computed torque")
+    act(page, "feedback", "computed torque")
     assert page.case.control.kp == pytest.approx((6 * np.pi) ** 2, rel=1e-3)
-    panel._beside.hand()
+    panel._compare_button.set_by_user()
     page.wait()
     assert list(page.view.ghost_runs) == ["without control"]
     labels = [series["label"] for series in page.plots._plots[0]._drawn.series]
     assert {"upper.q", "upper.q (without control)"} <= set(labels)
     most = [abs(run.array("deflection")).max() for run in (page.result.run, *page.view.ghost_runs.values())]
-    assert f"| with | {1e3 * most[0]:.3g} mm |" in panel._worth.content
-    assert f"| without | {1e3 * most[1]:.3g} mm |" in panel._worth.content
-    panel._beside.hand()
+    assert f"| with | {1e3 * most[0]:.3g} mm |" in panel._comparison.content
+    assert f"| without | {1e3 * most[1]:.3g} mm |" in panel._comparison.content
+    panel._compare_button.set_by_user()
     page.wait()
     assert not page.view.ghost_runs
-    assert not panel._worth.visible
-    hand(page, "feedback", "none")  # set points stay there, and wait for one
+    assert not panel._comparison.visible
+    act(page, "feedback", "none")  # set points are kept
     assert not page.error
-    assert page.case.control.off
+    assert page.case.control.is_off
     assert panel._goals["upper"].value == "0.2"
-    panel._goals["upper"].hand("")
-    hand(page, "go back", "Reset")
+    panel._goals["upper"].set_by_user("")
+    act(page, "go back", "Reset")
     assert not page.error
     assert made["shaper"].value == "none"
 
 
-def test_text_of_a_file_is_gone_when_it_is_old(page: Page) -> None:
-    hand(page, "save", "Python")
-    hand(page, "Save")
+def test_outdated_text_of_a_file_is_removed(page: Page) -> None:
+    act(page, "save", "Python")
+    act(page, "Save")
     assert page.files._code.visible
-    hand(page, PAYLOAD, "0.17")
+    act(page, PAYLOAD, "0.17")
     assert not page.files._code.visible
-    hand(page, "go back", "Reset")
+    act(page, "go back", "Reset")
 
 
-def test_units_that_look_wrong_are_said_as_long_as_they_do(page: Page) -> None:
-    hand(page, "links.fore.material.E", "70")
-    hand(page, "links.fore.payload.mass", "0.2")
-    assert "GPa" in page.status._words.content
-    hand(page, "go back", "Reset")
-    assert "GPa" not in page.status._words.content
+def test_unit_warnings_remain_until_corrected(page: Page) -> None:
+    act(page, "links.fore.material.E", "70")
+    act(page, "links.fore.payload.mass", "0.2")
+    assert "GPa" in page.status._text.content
+    act(page, "go back", "Reset")
+    assert "GPa" not in page.status._text.content
 
 
-def test_run_that_cannot_be_shown_leaves_the_page_as_it_was(page: Page) -> None:
-    runs, case, before = page.runs, page.case, corners(page)
+def test_invalid_run_leaves_the_page_unchanged(page: Page) -> None:
+    runs, case, before = page.run_count, page.case, corners(page)
     bad = fa.Run(page.result.run.data.copy(deep=True))
     bad.data["q"].values[1:] = np.nan
-    page.do(lambda: page.open(bad))
+    page.submit(lambda: page.open(bad))
     page.wait()
-    assert "no numbers" in page.error
-    assert (page.runs, page.case) == (runs, case)
+    assert "not finite" in page.error
+    assert (page.run_count, page.case) == (runs, case)
     np.testing.assert_array_equal(corners(page), before)
-    hand(page, PAYLOAD, 0.15)
+    act(page, PAYLOAD, 0.15)
     assert not page.error
 
 
-def test_what_is_typed_is_undone_at_once(page: Page) -> None:
-    hand(page, "go back", "Reset")
+def test_typed_digits_are_one_undo_step(page: Page) -> None:
+    act(page, "go back", "Reset")
     before = len(page._history)
     for text in ("3", "3.", "3.2", "3.25"):
-        hand(page, PAYLOAD, text)
-    hand(page, "links.fore.length", "0.6")
+        act(page, PAYLOAD, text)
+    act(page, "links.fore.length", "0.6")
     assert len(page._history) == before + 2
-    hand(page, "go back", "Undo")
+    act(page, "go back", "Undo")
     assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 3.25)
-    hand(page, "go back", "Undo")
+    act(page, "go back", "Undo")
     assert page.case.value(PAYLOAD) == 0.15
 
 
-def test_first_run_that_fails_shows_the_arm_at_rest() -> None:
-    """In a page that says why, and has knobs to set it right."""
-    page = Page(Client(), StudioCase.of_robot(ARM, OPTIONS | {"sample": 7.0}))
+def test_failed_first_run_shows_the_arm_at_rest() -> None:
+    """The page shows the error, and fields to correct it."""
+    page = Page(Client(), StudioCase.from_robot(ARM, OPTIONS | {"sample": 7.0}))
     page.wait()
     assert page.error == "sample = 7: must be at most the duration, 0.4 s"
-    assert "at rest" in page.status._words.content
+    assert "at rest" in page.status._text.content
     assert page.scene._meshes["arm"].visible
-    hand(page, PAYLOAD, 0.2)  # wrong as before
+    act(page, PAYLOAD, 0.2)  # still invalid
     assert page.error.startswith("sample = 7")
-    hand(page, "simulation.sample", "0.01")
+    act(page, "simulation.sample", "0.01")
     assert not page.error
-    assert page.line.end == 0.4
-    assert "at rest" not in page.status._words.content
+    assert page.timeline.end == 0.4
+    assert "at rest" not in page.status._text.content
     page.close()
 
 
-def test_robot_stands_in_its_page_before_its_run_is_computed() -> None:
-    case, ready = StudioCase.of_robot(ARM, OPTIONS), threading.Event()
-    stands = standing(case)
+def test_robot_is_shown_before_its_run_is_computed() -> None:
+    case, ready = StudioCase.from_robot(ARM, OPTIONS), threading.Event()
+    stands = initial_view(case)
     page = Page(Client(), case, None, stands, lambda: ready.wait(20) and None)
     assert page.result is None
     before = np.array(page.scene._meshes["arm"].vertices)
     ready.set()
     page.wait()
-    np.testing.assert_allclose(page.scene._meshes["arm"].vertices, before, atol=1e-6)  # where its run begins
+    np.testing.assert_allclose(page.scene._meshes["arm"].vertices, before, atol=1e-6)  # the start of the run
     assert not page.error
     page.close()
 
 
-def test_how_a_robot_stands_is_not_guessed() -> None:
-    assert standing(StudioCase.of_robot(ARM, OPTIONS | {"q0": "equilibrium"})) is None
-    assert standing(StudioCase.of_robot(ARM, OPTIONS | {"q0": {"nobody.q": 1.0}})) is None
-    assert standing(StudioCase.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]})) is None
-    assert standing(StudioCase.of_robot(ARM, OPTIONS)) is not None
+def test_unknown_initial_view_is_none() -> None:
+    assert initial_view(StudioCase.from_robot(ARM, OPTIONS | {"q0": "equilibrium"})) is None
+    assert initial_view(StudioCase.from_robot(ARM, OPTIONS | {"q0": {"missing.q": 1.0}})) is None
+    assert initial_view(StudioCase.from_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]})) is None
+    assert initial_view(StudioCase.from_robot(ARM, OPTIONS)) is not None
 
 
-def test_page_of_which_nothing_can_be_shown_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_without_anything_to_show_reports_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise ValueError("it cannot be")
 
-    monkeypatch.setattr("flexarm.studio.page.computed", never)
-    monkeypatch.setattr("flexarm.studio.page.at_rest", never)
-    page = Page(Client(), StudioCase.of_robot(ARM, OPTIONS))
+    monkeypatch.setattr(page_module, "compute_run", never)
+    monkeypatch.setattr(page_module, "compute_rest", never)
+    page = Page(Client(), StudioCase.from_robot(ARM, OPTIONS))
     page.wait()
     assert page.error == "it cannot be"
-    assert "computing" not in page.status._words.content
+    assert "computing" not in page.status._text.content
     page.close()
 
 
-def test_same_error_again_is_another_one(page: Page) -> None:
-    """One that was put away is seen again."""
+def test_repeated_error_is_shown_again(page: Page) -> None:
+    """Even after it was dismissed."""
     seen = []
     for _ in range(2):
-        hand(page, OPEN, type("File", (), {"name": "arm.exe", "content": b""}))
+        act(page, OPEN_LABEL, type("File", (), {"name": "arm.exe", "content": b""}))
         seen.append(page.status._error.content)
     assert seen[0] != seen[1]
-    hand(page, "go back", "Reset")
-    page.do(page.forget)
+    act(page, "go back", "Reset")
+    page.submit(page.reset_status)
     page.wait()
     assert not page.error
 
 
-def test_hundred_turns_in_a_row_end_at_the_last(page: Page) -> None:
-    runs = page.runs
+def test_last_of_hundred_changes_is_shown(page: Page) -> None:
+    runs = page.run_count
     for k in range(100):
-        page.client.gui.made[PAYLOAD].hand(0.15 + 0.001 * k)
+        page.client.gui.made[PAYLOAD].set_by_user(0.15 + 0.001 * k)
     page.wait()
     assert page.case.value(PAYLOAD) == pytest.approx(0.249)
-    assert page.runs - runs <= 100
+    assert page.run_count - runs <= 100
     assert not page.error
 
 
-def test_run_that_diverges_leaves_the_page_answering() -> None:
-    wild = StudioCase.of_robot(
+def test_page_survives_a_diverging_run() -> None:
+    wild = StudioCase.from_robot(
         ARM, {"duration": 1.0, "method": "rk4", "dt": 0.05, "native": False, "torque": {"upper": 1.0}}
     )
     page = Page(Client(), wild)
     page.wait()
     assert page.error
-    page.do(lambda: page.open(StudioCase.of_robot(ARM, OPTIONS)))
+    page.submit(lambda: page.open(StudioCase.from_robot(ARM, OPTIONS)))
     page.wait()
     assert not page.error
     page.close()
 
 
-def test_long_run_is_stopped_and_gives_way() -> None:
+def test_long_run_is_stopped_or_superseded() -> None:
     def slow(t, q, v):
         time.sleep(0.01)
         return {"upper": 0.01}
 
     long = {"duration": 50.0, "torque": fa.Feedback(slow, rate=100.0), "native": False}
-    page = Page(Client(), StudioCase.of_robot(ARM, long))
+    page = Page(Client(), StudioCase.from_robot(ARM, long))
     time.sleep(0.5)
-    page.client.gui.made["go back"].hand("Stop")
+    page.client.gui.made["go back"].set_by_user("Stop")
     page.wait()
     assert "interrupted" in page.error
-    assert 0 < page.line.end < 50
-    hand_back = page.client.gui.made["go back"].hand
-    page.turn(PAYLOAD, 0.25)
+    assert 0 < page.timeline.end < 50
+    press = page.client.gui.made["go back"].set_by_user
+    page.set_parameter(PAYLOAD, 0.25)
     time.sleep(0.7)
-    page.turn("links.fore.length", -1.0)  # refused: the picture is that of the number before, as far as it comes
+    page.set_parameter("links.fore.length", -1.0)  # invalid: the previous value is computed again
     time.sleep(0.7)
-    hand_back("Undo")  # nobody waits for it any more
+    press("Undo")  # supersedes it
     time.sleep(0.7)
-    hand_back("Stop")
+    press("Stop")
     page.wait(10)
     assert page.case.value(PAYLOAD) == 0.15
-    page.turn(PAYLOAD, 0.2)
+    page.set_parameter(PAYLOAD, 0.2)
     time.sleep(0.7)
-    page.turn("simulation.duration", 0.05)  # nobody waits for the longer one
+    page.set_parameter("simulation.duration", 0.05)  # supersedes the longer run
     page.wait(10)
-    assert page.line.end == 0.05
+    assert page.timeline.end == 0.05
     assert page.case.value(PAYLOAD) == 0.2
     assert not page.error
     page.close()
 
 
-def test_ghost_that_cannot_be_leaves_the_run_shown() -> None:
-    page = opened(StudioCase.of_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]}))
-    hand(page, "ghost", "rigid twin")
+def test_invalid_ghost_does_not_hide_the_run() -> None:
+    page = opened(StudioCase.from_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]}))
+    act(page, "ghost", "rigid twin")
     assert "give q0 by name" in page.error
     assert page.scene._meshes["arm"].visible
-    page.turn(PAYLOAD, 0.3)
+    page.set_parameter(PAYLOAD, 0.3)
     page.wait()
     assert page.case.value(PAYLOAD) == 0.3
     assert "give q0 by name" in page.error
@@ -337,117 +338,117 @@ def test_ghost_that_cannot_be_leaves_the_run_shown() -> None:
 
 
 def test_view_magnifies_colours_and_compares(page: Page) -> None:
-    hand(page, "go back", "Reset")
-    hand(page, "time (s)", 0.35)
+    act(page, "go back", "Reset")
+    act(page, "time (s)", 0.35)
     before = corners(page)
-    hand(page, "deflection x", 5.0)
+    act(page, "deflection x", 5.0)
     assert np.abs(corners(page) - before).max() > 1e-3
-    hand(page, "deflection x", 1.0)
+    act(page, "deflection x", 1.0)
     for colouring in ("deflection", "strain", "moment"):
-        hand(page, "colour links by", colouring)
+        act(page, "colour links by", colouring)
         assert not page.error
         assert len(np.unique(colours(page), axis=0)) > 5
-        assert set(page.scene._meshes) <= {"arm", "ghost", "trace", "arrows"}  # the arm is one object
+        assert set(page.scene._meshes) <= {"arm", "ghost", "trace", "arrows"}  # the arm is one mesh
         assert colouring in page.view._legend.content
-    hand(page, "colour links by", "none")
+    act(page, "colour links by", "none")
     assert len(np.unique(colours(page), axis=0)) == 1
-    hand(page, "ghost", "rigid twin")
+    act(page, "ghost", "rigid twin")
     assert page.scene._meshes["ghost"].visible
     assert page.view.ghost_runs["rigid twin"].data.sizes["coordinate"] == 2
-    hand(page, "time (s)", 0.15)
-    hand(page, "torques and loads", True)
+    act(page, "time (s)", 0.15)
+    act(page, "torques and loads", True)
     assert page.scene._meshes["arrows"].points.shape == (1, 2, 3)
-    hand(page, "Keep this run to compare")
-    hand(page, "ghost", "run 1")
+    act(page, "Keep this run to compare")
+    act(page, "ghost", "run 1")
     assert page.view.ghost_runs == {"run 1": page.result.run}
     first = len(page.scene._meshes["ghost"].vertices)
-    hand(page, "Keep this run to compare")
-    hand(page, "ghost", "all that are kept")
+    act(page, "Keep this run to compare")
+    act(page, "ghost", "all kept runs")
     assert list(page.view.ghost_runs) == ["run 1", "run 2"]
     assert len(page.scene._meshes["ghost"].vertices) == 2 * first
     assert "upper.q (run 2)" in [series["label"] for series in page.plots._plots[0]._drawn.series]
-    hand(page, "ghost", "none")
+    act(page, "ghost", "none")
     assert not page.scene._meshes["ghost"].visible
 
 
-def test_ghosts_are_those_that_are_kept() -> None:
+def test_kept_runs_are_ghosts() -> None:
     page = opened()
-    other = opened(StudioCase.of_robot(ARM, OPTIONS | {"duration": 0.2}))
+    other = opened(StudioCase.from_robot(ARM, OPTIONS | {"duration": 0.2}))
     kept = page.files.kept
-    kept.hold("a.nc", other.result)
-    hand(page, "ghost", "a.nc")
+    kept.add_run("a.nc", other.result)
+    act(page, "ghost", "a.nc")
     assert page.view.ghost_runs["a.nc"] is other.result.run
-    kept.hold("a.nc", page.result)  # another file of that name
+    kept.add_run("a.nc", page.result)  # another file with the same name
     assert page.view.ghost_runs["a.nc"] is page.result.run
-    for k in range(KEPT):
-        kept.hold(f"{k}.nc", other.result)
-    assert page.view._beside.value == "none"
+    for k in range(MAX_KEPT_RUNS):
+        kept.add_run(f"{k}.nc", other.result)
+    assert page.view._ghost_choice.value == "none"
     assert not page.view.ghost_runs
     page.close()
     other.close()
 
 
-def test_kept_runs_are_listed_renamed_and_forgotten() -> None:
+def test_kept_runs_are_listed_renamed_and_removed() -> None:
     page = opened()
     made = page.client.gui.made
     assert not made["kept"].visible
-    hand(page, "Keep this run to compare")
-    assert "1 of at most 8 runs kept: run 1." in page.files.kept._said.content
-    hand(page, PAYLOAD, "0.3")
-    hand(page, "Keep this run to compare")
+    act(page, "Keep this run to compare")
+    assert "1 of at most 8 runs kept: run 1." in page.files.kept._text.content
+    act(page, PAYLOAD, "0.3")
+    act(page, "Keep this run to compare")
     assert made["kept"].options == ("run 1", "run 2")
-    hand(page, "ghost", "run 2")
-    page.files.kept._name.hand("heavy")
+    act(page, "ghost", "run 2")
+    page.files.kept._name.set_by_user("heavy")
     page.wait()
     assert list(page.view.ghost_runs) == ["heavy"]
     assert "upper.q (heavy)" in [series["label"] for series in page.plots._plots[0]._drawn.series]
     for taken in ("run 1", "rigid twin"):
-        page.files.kept._name.hand(taken)
+        page.files.kept._name.set_by_user(taken)
         page.wait()
-        assert "must be one that no other run or ghost has" in page.error
-    hand(page, "Forget this run")
+        assert "must differ from the names of other runs and ghosts" in page.error
+    act(page, "Forget this run")
     assert not page.error
     assert list(page.kept) == ["run 1"]
     assert not page.view.ghost_runs
     assert "upper.q (heavy)" not in [series["label"] for series in page.plots._plots[0]._drawn.series]
-    hand(page, "Forget this run")
+    act(page, "Forget this run")
     assert not made["kept"].visible
     page.close()
 
 
-def test_output_is_that_in_which_the_tip_moves() -> None:
+def test_default_output_is_the_axis_of_largest_tip_motion() -> None:
     lift = fa.Robot("lift", links=[fa.Link("a", 1.0, fa.Revolute("y"), mass=1.0)])
-    page = opened(StudioCase.of_robot(lift, {"duration": 0.3, "torque": {"a": 0.3}, "native": False}))
+    page = opened(StudioCase.from_robot(lift, {"duration": 0.3, "torque": {"a": 0.3}, "native": False}))
     assert page.client.gui.made["output"].value == "tip.z"
     assert [page.client.gui.made[f"plot {k}"].value for k in (1, 2, 3)] == ["joints", "tip", "energies"]
-    assert "`a.q`" in page.response._said.content
-    hand(page, "Response at the posture shown")
+    assert "`a.q`" in page.response._text.content
+    act(page, "Response at the posture shown")
     assert not page.error
-    hand(page, "output", "tip.y")
-    hand(page, "Response at the posture shown")
-    assert page.error == "response: 'a' does not move 'tip.y' in this posture; choose another of both"
-    hand(page, "output", "a.q")
-    hand(page, "links.a.mass", "2")
-    assert page.client.gui.made["output"].value == "a.q"  # what was typed stays
+    act(page, "output", "tip.y")
+    act(page, "Response at the posture shown")
+    assert page.error == "response: 'a' does not move 'tip.y' in this posture; choose another input or output"
+    act(page, "output", "a.q")
+    act(page, "links.a.mass", "2")
+    assert page.client.gui.made["output"].value == "a.q"  # a typed output is kept
     page.close()
 
 
-def test_output_is_that_which_the_input_pushes() -> None:
-    """Over the run the tip moves most along x, at its beginning along y."""
+def test_output_is_the_axis_that_the_input_accelerates() -> None:
+    """The tip moves most along x during the run, but along y at the start."""
     bar = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=1.0)])
-    page = opened(StudioCase.of_robot(bar, {"duration": 1.0, "torque": {"a": 2.0}, "native": False}))
-    page.line.seek(0.0)
-    hand(page, "Response at the posture shown")
+    page = opened(StudioCase.from_robot(bar, {"duration": 1.0, "torque": {"a": 2.0}, "native": False}))
+    page.timeline.seek(0.0)
+    act(page, "Response at the posture shown")
     assert page.client.gui.made["output"].value == "tip.y"
     assert not page.error
-    hand(page, "time (s)", 0.9)
-    joint = float(page.film.q(page.film.index(0.9))[0])
-    hand(page, "Response at the posture shown")
+    act(page, "time (s)", 0.9)
+    joint = float(page.frames.q(page.frames.index(0.9))[0])
+    act(page, "Response at the posture shown")
     assert page.client.gui.made["output"].value == ("tip.x" if abs(np.sin(joint)) > abs(np.cos(joint)) else "tip.y")
     page.close()
 
 
-def test_modes_of_a_loop_lock_what_it_leaves() -> None:
+def test_modes_of_a_loop_lock_independent_joints_only() -> None:
     rod = {"section": fa.Section.rectangle(0.006, 0.02), "material": fa.Material(E=7e10, rho=2700.0)}
     links = [
         fa.Link("crank", length=0.2, **rod),
@@ -456,113 +457,116 @@ def test_modes_of_a_loop_lock_what_it_leaves() -> None:
     ]
     linkage = fa.Robot("four-bar", links=links, constraints=[fa.Loop("coupler", "rocker")])
     start = {"coupler.q": 0.7954, "rocker.q": 1.5908}
-    page = opened(StudioCase.of_robot(linkage, {"duration": 0.02, "q0": start, "native": False}))
-    hand(page, "Modes at the posture shown")
+    page = opened(StudioCase.from_robot(linkage, {"duration": 0.02, "q0": start, "native": False}))
+    act(page, "Modes at the posture shown")
     assert not page.error
-    assert "`crank` locked, and `coupler`, `rocker` as the loops leave them" in page.modes._table.content
+    assert "`crank` locked, and `coupler`, `rocker` free because of the loops" in page.modes._table.content
     held = fa.modes(linkage, q=start, joints={"crank": "locked"}).frequencies[0]
     assert f"{held:.4g}" in page.modes._table.content
     page.close()
 
 
-def test_modes_stay_as_large_when_deflections_are_magnified(page: Page) -> None:
-    hand(page, "Modes at the posture shown")
+def test_mode_amplitude_does_not_depend_on_magnification(page: Page) -> None:
+    act(page, "Modes at the posture shown")
     step = np.abs(page.shape.step).max()
-    hand(page, "deflection x", 10.0)
+    act(page, "deflection x", 10.0)
     assert np.abs(page.shape.step).max() == pytest.approx(step / 10, rel=0.2)
-    hand(page, "deflection x", 1.0)
-    hand(page, "animate", "none: show the run")
+    act(page, "deflection x", 1.0)
+    act(page, "animate", "none: show the run")
 
 
 def test_play_advances_and_pause_holds(page: Page) -> None:
-    hand(page, "time (s)", 0.0)
-    hand(page, "Play")
-    assert page.line.playing
+    act(page, "time (s)", 0.0)
+    act(page, "Play")
+    assert page.timeline.playing
     for _ in range(100):
         time.sleep(0.02)
-        if page.line.time > 0:
+        if page.timeline.time > 0:
             break
-    assert page.line.time > 0
-    hand(page, "Play")
-    assert not page.line.playing
+    assert page.timeline.time > 0
+    act(page, "Play")
+    assert not page.timeline.playing
 
 
 def test_modes_and_response_at_the_posture_shown(page: Page) -> None:
-    hand(page, "time (s)", 0.3)
-    hand(page, "Modes at the posture shown")
+    act(page, "time (s)", 0.3)
+    act(page, "Modes at the posture shown")
     assert page.shape is not None
-    joint = float(page.film.q(page.film.index(0.3))[page.result.system.index("fore.q")])
+    joint = float(page.frames.q(page.frames.index(0.3))[page.result.system.index("fore.q")])
     expected = fa.modes(page.result.system.robot, q={"fore.q": joint}, joints="locked").frequencies
     assert f"{expected[0]:.4g}" in page.modes._table.content
-    hand(page, "animate", "none: show the run")
+    act(page, "animate", "none: show the run")
     assert page.shape is None
-    hand(page, "output", "tip.y")
-    hand(page, "Response at the posture shown")
+    act(page, "output", "tip.y")
+    act(page, "Response at the posture shown")
     assert not page.error
     assert len(page.response._drawn) == 3
     assert "posture of 0.3 s" in page.response._drawn[0].content
     assert "posture of 0.3 s" in page.modes._table.content
-    hand(page, "output", "tip.w")
-    hand(page, "Response at the posture shown")
+    act(page, "output", "tip.w")
+    act(page, "Response at the posture shown")
     assert "tip.w" in page.error
-    hand(page, "output", "tip.x")
-    hand(page, "Response at the posture shown")
-    assert not page.error  # what was wrong before is forgotten
-    hand(page, PAYLOAD, 0.2)
-    assert not page.response._drawn  # it was that of another robot
+    act(page, "output", "tip.x")
+    act(page, "Response at the posture shown")
+    assert not page.error  # earlier errors are removed
+    act(page, PAYLOAD, 0.2)
+    assert not page.response._drawn  # outdated
     assert not page.modes._table.content
-    hand(page, PAYLOAD, 0.15)
+    act(page, PAYLOAD, 0.15)
 
 
-def test_files_go_out_and_come_back(page: Page, tmp_path: Path) -> None:
+def test_saved_files_can_be_opened(page: Page, tmp_path: Path) -> None:
     page = opened(StudioCase(ARM, SECTION))
     client = page.client
     for kind in ("YAML", "Python", "NetCDF", "CSV"):
-        hand(page, "save", kind)
-        hand(page, "Save")
+        act(page, "save", kind)
+        act(page, "Save")
         assert not page.error
     stem = "two-link_flexible_arm"
     run = page.result.run
-    spoken: dict[str, object] = {}
+    namespace: dict[str, object] = {}
     exec(
-        client.files[f"{stem}.py"].decode().replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "), spoken
+        client.files[f"{stem}.py"].decode().replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "),
+        namespace,
     )
-    np.testing.assert_allclose(spoken["run"].array("tip"), run.array("tip"), atol=1e-4)
+    np.testing.assert_allclose(namespace["run"].array("tip"), run.array("tip"), atol=1e-4)
     for name in ("yaml", "nc"):
         file = type("File", (), {"name": f"arm.{name}", "content": client.files[f"{stem}.{name}"]})
-        hand(page, OPEN, file)
+        act(page, OPEN_LABEL, file)
         assert not page.error
         np.testing.assert_allclose(page.result.run.array("tip"), run.array("tip"), atol=1e-6)
-    assert page.case is None  # a recorded run is looked at
-    hand(page, "save", "YAML")
-    hand(page, "Save")
+    assert page.case is None  # a recorded run
+    act(page, "save", "YAML")
+    act(page, "Save")
     assert "recorded run" in page.error
     bad = type("File", (), {"name": "arm.exe", "content": b""})
-    hand(page, OPEN, bad)
+    act(page, OPEN_LABEL, bad)
     assert "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error
     page.close()
 
 
-def test_program_that_lacks_something_says_what() -> None:
-    page = opened(StudioCase.of_robot(ARM, {"duration": 0.1, "torque": {"upper": lambda t: 0.1 * t}, "native": False}))
-    hand(page, "save", "Python")
-    hand(page, "Save")
+def test_incomplete_program_is_reported() -> None:
+    page = opened(
+        StudioCase.from_robot(ARM, {"duration": 0.1, "torque": {"upper": lambda t: 0.1 * t}, "native": False})
+    )
+    act(page, "save", "Python")
+    act(page, "Save")
     assert page.error == (
-        "copy as Python: torque.upper came from Python and cannot be written; put it where from_python stands"
+        "save as Python: torque.upper: Python objects cannot be exported; insert them in place of from_python"
     )
     assert "from_python(&quot;torque.upper" in page.files._code.content.replace("&#x27;", "&quot;")
     page.close()
 
 
-def test_words_of_files_are_words() -> None:
-    """A file from somebody else does nothing in the page but to be shown."""
+def test_markup_in_names_is_escaped() -> None:
+    """A file from another source cannot run scripts in the page."""
     evil = "<img src=x onerror=alert(1)>```"
     page = opened(StudioCase(fa.Robot(evil, links=ARM.links), SECTION | {"points": {evil: {"link": "fore", "x": 0.1}}}))
-    hand(page, "plot 1", f"{evil}.x")
+    act(page, "plot 1", f"{evil}.x")
     for kind in ("YAML", "Python"):
-        hand(page, "save", kind)
-        hand(page, "Save")
-    shown = [each.content for each in (page.status._words, page.status._error, page.files._code)]
+        act(page, "save", kind)
+        act(page, "Save")
+    shown = [each.content for each in (page.status._text, page.status._error, page.files._code)]
     plots = [plot._drawn for plot in page.plots._plots]
     shown += [str(plot.title) for plot in plots] + [str(series["label"]) for plot in plots for series in plot.series]
     assert any("&lt;img" in each for each in shown)
@@ -570,61 +574,61 @@ def test_words_of_files_are_words() -> None:
     page.close()
 
 
-def test_pages_share_nothing() -> None:
+def test_pages_share_no_state() -> None:
     one, other = opened(), opened()
-    one.turn(PAYLOAD, 0.4)
+    one.set_parameter(PAYLOAD, 0.4)
     one.wait()
     assert other.case.value(PAYLOAD) == 0.15
     one.close()
     one._thread.join(10)
     assert not one._thread.is_alive()
-    other.turn(PAYLOAD, 0.3)
+    other.set_parameter(PAYLOAD, 0.3)
     other.wait()
     assert other.case.value(PAYLOAD) == 0.3
     other.close()
 
 
 @pytest.mark.parametrize("file", ["examples/08_telescope.yaml"])
-def test_robots_of_other_kinds_are_drawn(file: str) -> None:
-    page = opened(StudioCase.of_file(file).with_({"simulation.duration": 0.05}))
-    assert {0, 1, 3} <= set(page.film.triangles.kinds)  # links, joints, masses
-    assert page.scene._meshes["arm"].faces.max() < len(page.film.triangles.kinds)
+def test_robots_with_prismatic_joints_are_drawn(file: str) -> None:
+    page = opened(StudioCase.from_file(file).with_({"simulation.duration": 0.05}))
+    assert {0, 1, 3} <= set(page.frames.triangles.kinds)  # links, joints, masses
+    assert page.scene._meshes["arm"].faces.max() < len(page.frames.triangles.kinds)
     page.close()
 
 
-def test_more_samples_than_a_page_holds_are_refused() -> None:
-    page = Page(Client(), StudioCase.of_robot(ARM, {**OPTIONS, "sample": 1e-8}))
+def test_too_many_samples_are_refused() -> None:
+    page = Page(Client(), StudioCase.from_robot(ARM, {**OPTIONS, "sample": 1e-8}))
     page.wait()
     assert "samples in" in page.error
     assert "at most 200000 are shown here" in page.error
     page.close()
 
 
-def test_modes_that_grow_are_told() -> None:
-    """An inverted rod on a soft drive: not rigid, and nothing of it vibrates."""
+def test_unstable_modes_are_reported() -> None:
+    """An inverted rod on a soft drive has no rigid and no vibrating modes."""
     rod = fa.Link("rod", 1.0, fa.Revolute("y", drive=fa.Drive(stiffness=1.0, rotor_inertia=0.01)), mass=3.0)
     robot = fa.Robot("rod", links=[rod], gravity=(-9.81, 0.0, 0.0))
-    page = Page(Client(), StudioCase.of_robot(robot, {"duration": 0.05, "native": False}))
+    page = Page(Client(), StudioCase.from_robot(robot, {"duration": 0.05, "native": False}))
     page.wait()
     page.modes.compute()
-    assert "they grow" in page.modes._table.content
+    assert "but grow" in page.modes._table.content
     assert "rigid" not in page.modes._table.content
     page.close()
 
 
 @pytest.mark.slow
-def test_memory_is_flat_after_a_thousand_runs() -> None:
+def test_memory_does_not_grow_over_a_thousand_runs() -> None:
     import gc
     import resource
 
     page = opened()
     sizes = []
     for k in range(1000):
-        page.turn(PAYLOAD, 0.1 + 1e-4 * k)
+        page.set_parameter(PAYLOAD, 0.1 + 1e-4 * k)
         page.wait()
         if k in (299, 999):
             gc.collect()
             sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    assert page.runs == 1001
+    assert page.run_count == 1001
     assert sizes[1] - sizes[0] < 40, sizes  # MB
     page.close()

@@ -1,4 +1,4 @@
-"""Time lines and files: what needs no page."""
+"""Tests of time lines, history and files, which need no page."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import h5py
 import pytest
 
 import flexarm as fa
-from flexarm.studio.case import SETTLED, History, StudioCase
-from flexarm.studio.export_python import python_program
-from flexarm.studio.files import opened, run_file, yaml_file
+from flexarm.studio.case import SETTLE_TIME_S, History, StudioCase
+from flexarm.studio.export_python import export_program
+from flexarm.studio.files import encode_run, encode_yaml, read_upload
 from flexarm.studio.panels.view import TimeLine
-from flexarm.studio.server import LARGEST
+from flexarm.studio.server import MAX_FILE_BYTES
 
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
@@ -25,46 +25,46 @@ def test_time_line_stops_at_its_end_unless_it_loops() -> None:
     assert (line.time, line.playing) == (0.0, True)
     line.seek(9.0)
     assert line.time == 1.0
-    line.stretch(0.5)
+    line.set_end(0.5)
     assert line.time == 0.5
     line.toggle()
     line.advance(1.0)
     assert line.time == 0.5
 
 
-def test_history_has_a_case_for_each_change_that_settled() -> None:
+def test_history_has_a_case_for_each_completed_change() -> None:
     cases = [StudioCase(BAR, {"duration": 1.0 + k}) for k in range(6)]
     history = History(cases[0])
-    history.keep(cases[0], ["mass"], now=0.0)
-    history.keep(cases[1], ["mass"], now=0.9 * SETTLED)
-    history.keep(cases[2], ["mass"], now=1.8 * SETTLED)  # still at it
+    history.push(cases[0], ["mass"], now=0.0)
+    history.push(cases[1], ["mass"], now=0.9 * SETTLE_TIME_S)
+    history.push(cases[2], ["mass"], now=1.8 * SETTLE_TIME_S)  # still the same change
     assert (len(history), history.last) == (1, cases[0])
-    history.keep(cases[3], ["mass"], now=3.0 * SETTLED)
-    history.keep(cases[4], ["length"], now=3.1 * SETTLED)
-    history.keep(cases[5], now=3.1 * SETTLED)
+    history.push(cases[3], ["mass"], now=3.0 * SETTLE_TIME_S)
+    history.push(cases[4], ["length"], now=3.1 * SETTLE_TIME_S)
+    history.push(cases[5], now=3.1 * SETTLE_TIME_S)
     assert (len(history), history.last) == (4, cases[5])
     history.pop()
-    history.keep(cases[5], ["length"], now=3.2 * SETTLED)  # after an undo it is another change
+    history.push(cases[5], ["length"], now=3.2 * SETTLE_TIME_S)  # a new change after an undo
     assert (len(history), history.first) == (4, cases[0])
 
 
-def test_files_are_read_as_data_within_bounds() -> None:
+def test_files_are_read_as_bounded_data() -> None:
     with pytest.raises(ValueError, match="at most 50"):
-        opened("arm.nc", bytes(LARGEST + 1))
+        read_upload("arm.nc", bytes(MAX_FILE_BYTES + 1))
     with pytest.raises(ValueError, match=r"^arm\.nc: "):
-        opened("arm.nc", b"no run")
+        read_upload("arm.nc", b"no run")
     with pytest.raises(ValueError, match=r"must be a robot \(\.yaml\), or a run"):
-        opened("../../etc/passwd", b"")
+        read_upload("../../etc/passwd", b"")
     with pytest.raises(ValueError, match="arm"):
-        opened("arm.yaml", b"!!python/object/apply:os.system ['true']")
+        read_upload("arm.yaml", b"!!python/object/apply:os.system ['true']")
     robot, table = b"links: [{name: a, length: 1, mass: 1}]\n", b"{profile: table, source: /etc/hosts}"
     for name in (table, table.replace(b"/etc/hosts", b"README.md")):
-        with pytest.raises(ValueError, match=r"^arm\.yaml: simulation\.torque\.a\.source = .* finds no tables"):
-            opened("arm.yaml", robot + b"simulation: {duration: 1, torque: {a: " + name + b"}}")
+        with pytest.raises(ValueError, match=r"^arm\.yaml: simulation\.torque\.a\.source = .* cannot refer to tables"):
+            read_upload("arm.yaml", robot + b"simulation: {duration: 1, torque: {a: " + name + b"}}")
 
 
 @pytest.mark.parametrize("way", ["link", "virtual", "external"])
-def test_files_that_lead_to_others_are_refused(tmp_path: Path, way: str) -> None:
+def test_links_to_other_files_are_refused(tmp_path: Path, way: str) -> None:
     with h5py.File(tmp_path / "secret.h5", "w") as secret:
         secret["q"] = [1.0, 2.0]
     with h5py.File(tmp_path / "run.nc", "w") as file:
@@ -76,26 +76,26 @@ def test_files_that_lead_to_others_are_refused(tmp_path: Path, way: str) -> None
             file.create_virtual_dataset("q", layout)
         else:
             file.create_dataset("q", (2,), "f8", external=[(str(tmp_path / "secret.bin"), 0, 16)])
-    with pytest.raises(ValueError, match=r"^run\.nc: q .* another file, and none is read"):
-        opened("run.nc", (tmp_path / "run.nc").read_bytes())
+    with pytest.raises(ValueError, match=r"^run\.nc: q .* another file; only the file itself"):
+        read_upload("run.nc", (tmp_path / "run.nc").read_bytes())
 
 
-def test_small_files_of_many_numbers_are_refused(tmp_path: Path) -> None:
+def test_large_compressed_files_are_refused(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "packed.nc", "w") as file:
         file.create_dataset("q", shape=(1_000_000, 1000), dtype="f8", chunks=(1000, 1000), compression="gzip")
     content = (tmp_path / "packed.nc").read_bytes()
     assert len(content) < 1e6
-    with pytest.raises(ValueError, match=r"packed\.nc: holds 8 GB of numbers; at most 1 are opened here"):
-        opened("packed.nc", content)
+    with pytest.raises(ValueError, match=r"packed\.nc: holds 8 GB of numbers; at most 1 GB can be opened"):
+        read_upload("packed.nc", content)
 
 
-def test_cases_are_written() -> None:
+def test_cases_are_exported() -> None:
     plain = StudioCase(
         BAR, {"duration": 0.1, "torque": {"a": {"profile": "bang-bang", "amplitude": 1.0, "switch": [0.05, 0.1]}}}
     )
-    assert opened("a.yaml", yaml_file(plain)).plan == plain.plan
-    assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in python_program(plain).text
-    objects = StudioCase.of_robot(BAR, {"torque": {"a": lambda t: 1.0}})
-    with pytest.raises(ValueError, match="copy as Python"):
-        yaml_file(objects)
-    assert run_file(fa.simulate(BAR, 0.1, native=False), ".csv").startswith(b"time")
+    assert read_upload("a.yaml", encode_yaml(plain)).plan == plain.plan
+    assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in export_program(plain).text
+    objects = StudioCase.from_robot(BAR, {"torque": {"a": lambda t: 1.0}})
+    with pytest.raises(ValueError, match="save as Python"):
+        encode_yaml(objects)
+    assert encode_run(fa.simulate(BAR, 0.1, native=False), ".csv").startswith(b"time")

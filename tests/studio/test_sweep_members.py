@@ -1,4 +1,4 @@
-"""Sweeps in a page without a browser: made, opened, clicked, refused."""
+"""Tests of sweeps in a page without a browser."""
 
 import re
 import threading
@@ -12,19 +12,19 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import StudioCase
-from flexarm.studio.compute import computed
+from flexarm.studio.compute import compute_run
 from flexarm.studio.control import Control
-from flexarm.studio.files import opened, sweep_file
+from flexarm.studio.files import encode_sweep, read_upload
 from flexarm.studio.page import Page
-from flexarm.studio.panels.control import STAYS
-from flexarm.studio.panels.files import OPEN
+from flexarm.studio.panels.control import DESIGN_HINT
+from flexarm.studio.panels.files import OPEN_LABEL
 from flexarm.studio.sweep_members import SweepMap, SweepResults
-from flexarm.studio.sweep_run import MOST, Range, can_be, fields, swept, varied
+from flexarm.studio.sweep_run import MAX_MEMBER_COUNT, Range, is_valid, run_sweep, sweepable_parameters, vary_case
 from tests.studio.browserless import Client
 
 BAR = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=3.0, payload=fa.PointMass(mass=0.1))])
 OPTIONS = {"duration": 0.5, "torque": {"a": fa.bang_bang(1.0, (0.1, 0.2))}, "q0": {"a.q": 0.1}, "native": False}
-CASE = StudioCase.of_robot(BAR, OPTIONS)
+CASE = StudioCase.from_robot(BAR, OPTIONS)
 MASS, PUSH = "links.a.mass", "torque.a.amplitude"
 OVER = {MASS: [2.0, 3.0, 4.0], PUSH: [0.5, 1.0, 1.5, 2.0]}
 
@@ -40,8 +40,8 @@ def opened_page(start: StudioCase = CASE, sweep: SweepResults | None = None) -> 
     return page
 
 
-def hand(page: Page, name: str, value: object = True) -> None:
-    page.client.gui.made[name].hand(value)
+def act(page: Page, name: str, value: object = True) -> None:
+    page.client.gui.made[name].set_by_user(value)
     page.wait()
 
 
@@ -50,13 +50,13 @@ def until_swept(page: Page) -> None:
     page.wait()
 
 
-def test_a_sweep_file_of_another_version_gives_a_warning(data) -> None:
+def test_sweep_file_of_another_version_gives_a_warning(data) -> None:
     with pytest.warns(UserWarning, match="was written by flexarm 99.0; this is"):
-        opened("a.nc", sweep_file(SweepResults(data.assign_attrs(version="99.0"))))
+        read_upload("a.nc", encode_sweep(SweepResults(data.assign_attrs(version="99.0"))))
 
 
-def test_fields_are_the_knobs_that_can_be_swept() -> None:
-    known = fields(CASE)
+def test_sweepable_parameters() -> None:
+    known = sweepable_parameters(CASE)
     assert {MASS, PUSH, "q0.a.q", "torque.a.switch.0", "links.a.payload.mass"} <= set(known)
     assert not any("duration" in name for name in known)
     found = fa.sweep(
@@ -65,17 +65,17 @@ def test_fields_are_the_knobs_that_can_be_swept() -> None:
     assert found["status"].item() == "completed"
 
 
-def test_member_is_the_case_with_its_values(data) -> None:
+def test_member_equals_the_case_with_its_values(data) -> None:
     sweep = SweepResults(data)
     for member in (0, 5, 11):
-        run = fa.simulate(**_arguments(varied(CASE, sweep.changes(member))))
-        np.testing.assert_allclose(run.array("tip")[-1], sweep.tip(member), atol=1e-5)
+        run = fa.simulate(**_arguments(vary_case(CASE, sweep.changes(member))))
+        np.testing.assert_allclose(run.array("tip")[-1], sweep.final_tip(member), atol=1e-5)
     assert sweep.changes(5) == {MASS: 3.0, PUSH: 1.0}
-    doubled = varied(CASE, {"torque.a.scale": 2.0, PUSH: 0.5})  # the scale is of what the others made
+    doubled = vary_case(CASE, {"torque.a.scale": 2.0, PUSH: 0.5})  # the scale applies to the changed profile
     assert doubled.arguments(fa.System(BAR, native=False))["torque"]["a"](0.05) == 1.0
-    assert varied(CASE, {"v0.a.q": 2.0}).plan["v0"] == {"a.q": 2.0}
-    with pytest.raises(ValueError, match=r"gains\.kp: nothing in this simulation has that name"):
-        varied(CASE, {"gains.kp": 1.0})
+    assert vary_case(CASE, {"v0.a.q": 2.0}).plan["v0"] == {"a.q": 2.0}
+    with pytest.raises(ValueError, match=r"gains\.kp: this simulation has no parameter of that name"):
+        vary_case(CASE, {"gains.kp": 1.0})
 
 
 def _arguments(case: StudioCase) -> dict:
@@ -83,111 +83,111 @@ def _arguments(case: StudioCase) -> dict:
 
 
 @pytest.mark.parametrize("quantity", ["tip.y", "peak_torque.a"])
-def test_every_point_of_a_map_leads_to_its_member(data, quantity: str) -> None:
+def test_every_point_of_a_map_belongs_to_its_member(data, quantity: str) -> None:
     flat = SweepMap(SweepResults(data), quantity, 0)
-    assert [flat.member_at(*flat.place(k)) for k in range(12)] == list(range(12))
+    assert [flat.member_at(*flat.position(k)) for k in range(12)] == list(range(12))
     assert flat.member_at(0.001, 0.001) is None
     line = SweepMap(SweepResults(data.isel({PUSH: 1})[["tip", "status", "reason"]]), "tip.y", 0)
-    assert [line.member_at(*line.place(k)) for k in range(3)] == [0, 1, 2]
+    assert [line.member_at(*line.position(k)) for k in range(3)] == [0, 1, 2]
     assert 'data-studio="map"' in flat.html(3)
 
 
-def test_fields_beyond_two_have_the_values_of_the_member() -> None:
+def test_further_fields_are_fixed_at_the_values_of_the_member() -> None:
     over = OVER | {"q0.a.q": [0.0, 0.5]}
     sweep = SweepResults(fa.sweep(BAR, over, measure=["tip"], **OPTIONS))
     second = SweepMap(sweep, "tip.y", 1)
-    assert second.held == {"q0.a.q": 1}
-    assert second.member_at(*second.place(7)) == 7
+    assert second.fixed == {"q0.a.q": 1}
+    assert second.member_at(*second.position(7)) == 7
     page = opened_page(sweep=sweep)
-    hand(page, "member", 7)
-    hand(page, "member", 8)  # on the other slice
-    hand(page, "Open this member as a run")
+    act(page, "member", 7)
+    act(page, "member", 8)  # on the other slice
+    act(page, "Open this member as a run")
     assert not page.error
     assert page.case.value("simulation.q0:a.q") == 0.0
     page.close()
 
 
-def test_drawn_members_are_opened_too() -> None:
+def test_members_of_monte_carlo_can_be_opened() -> None:
     from scipy import stats
 
     found = fa.monte_carlo(BAR, {MASS: stats.uniform(2, 2)}, members=20, measure=["tip"], **OPTIONS)
     cloud = SweepMap(SweepResults(found), "tip.y", 0)
-    assert cloud.member_at(*cloud.place(7)) == 7
+    assert cloud.member_at(*cloud.position(7)) == 7
     page = opened_page(sweep=SweepResults(found))
-    x, y = cloud.place(7)
-    page.do(lambda: page.sweeps._quantity.hand("tip.y"))
+    x, y = cloud.position(7)
+    page.submit(lambda: page.sweeps._quantity.set_by_user("tip.y"))
     page.wait()
-    page.do(lambda: page.sweeps.clicked(x, y))
+    page.submit(lambda: page.sweeps.click(x, y))
     page.wait()
     assert not page.error
     assert page.case.value(MASS) == pytest.approx(float(found[MASS][7]))
     page.close()
 
 
-def test_click_opens_the_member_and_undo_goes_back(data) -> None:
+def test_click_opens_a_member_and_undo_reverts_it(data) -> None:
     page = opened_page(sweep=SweepResults(data))
     assert not page.error
-    hand(page, "show", "tip.y")
-    x, y = page.sweeps._map.place(9)
-    hand(page, "told by the page", f'{{"kind": "map", "x": {x}, "y": {y}, "number": 1}}')
+    act(page, "show", "tip.y")
+    x, y = page.sweeps._map.position(9)
+    act(page, "page event", f'{{"kind": "map", "x": {x}, "y": {y}, "number": 1}}')
     assert not page.error
     assert page.case.value(MASS) == 4.0
-    assert page.client.gui.made[MASS].value == "4"  # the knob follows
+    assert page.client.gui.made[MASS].value == "4"  # the field follows
     assert page.client.gui.made["simulation.torque:a:amplitude"].value == "1"
     np.testing.assert_allclose(page.result.run.array("tip")[-1], data["tip"].values.reshape(12, 3)[9], atol=1e-5)
-    assert "member 9 (links.a.mass = 4 kg" in page.sweeps._said.content
-    hand(page, "go back", "Undo")
+    assert "member 9 (links.a.mass = 4 kg" in page.sweeps._text.content
+    act(page, "go back", "Undo")
     assert page.case.value(MASS) == 3.0
-    hand(page, "told by the page", "no words of the page")
-    hand(page, "told by the page", '{"kind": "map", "x": "left", "y": []}')
+    act(page, "page event", "not an event")
+    act(page, "page event", '{"kind": "map", "x": "left", "y": []}')
     assert not page.error
     page.close()
 
 
-def test_sweep_from_the_page_and_its_file(tmp_path: Path) -> None:
+def test_sweep_in_the_page_can_be_saved_and_opened(tmp_path: Path) -> None:
     page = opened_page()
-    hand(page, "vary", MASS)
-    hand(page, "vary: count", 5)
-    hand(page, "Sweep")
+    act(page, "vary", MASS)
+    act(page, "vary: count", 5)
+    act(page, "Sweep")
     until_swept(page)
     assert not page.error
     assert page.sweeps.sweep.size == 5
-    assert page.sweeps.sweep.changes(0) == {MASS: 1.5}  # half of what it is
+    assert page.sweeps.sweep.changes(0) == {MASS: 1.5}  # half of the value
     assert page.sweeps._picture.visible
     assert page.case.sweep == {"over": {MASS: {"from": 1.5, "to": 4.5, "count": 5}}}
-    hand(page, "Save the sweep (.nc)")
+    act(page, "Save the sweep (.nc)")
     content = page.client.files["sweep.nc"]
     other = opened_page()
-    hand(other, OPEN, SimpleNamespace(name="sweep.nc", content=content))
+    act(other, OPEN_LABEL, SimpleNamespace(name="sweep.nc", content=content))
     assert not other.error
     assert other.sweeps.sweep.changes(4) == {MASS: 4.5}
-    hand(other, "dropped on the page", SimpleNamespace(name="run.exe", content=b""))
+    act(other, "dropped file", SimpleNamespace(name="run.exe", content=b""))
     assert "must be a robot" in other.error
     for each in (page, other):
         each.close()
 
 
-def test_sweep_can_be_cancelled_and_is_not_begun_twice() -> None:
+def test_sweep_can_be_cancelled_and_runs_once() -> None:
     def slow(t, q, v):
         time.sleep(0.001)
         return {"a": 0.1}
 
     page = opened_page(
-        StudioCase.of_robot(BAR, {"duration": 0.2, "torque": fa.Feedback(slow, rate=100.0), "native": False})
+        StudioCase.from_robot(BAR, {"duration": 0.2, "torque": fa.Feedback(slow, rate=100.0), "native": False})
     )
-    hand(page, "vary", MASS)
-    hand(page, "vary: count", 2000)
-    hand(page, "Sweep")
-    hand(page, "Sweep")
+    act(page, "vary", MASS)
+    act(page, "vary: count", 2000)
+    act(page, "Sweep")
+    act(page, "Sweep")
     assert "one is being computed" in page.error
     end = time.monotonic() + 30
-    while not re.search(r"[1-9]\d* of 2000 members, [0-9 min]*\d+ s left", page.sweeps._far.content):
+    while not re.search(r"[1-9]\d* of 2000 members, [0-9 min]*\d+ s left", page.sweeps._progress_text.content):
         assert time.monotonic() < end
         time.sleep(0.05)
-    page.turn(MASS, 3.5)  # the page answers meanwhile
+    page.set_parameter(MASS, 3.5)  # the page stays responsive
     page.wait(10)
     assert page.case.value(MASS) == 3.5
-    hand(page, "Cancel the sweep")
+    act(page, "Cancel the sweep")
     until_swept(page)
     assert not page.client.gui.made["Sweep"].disabled
     found = page.sweeps.sweep
@@ -199,77 +199,77 @@ def test_sweep_can_be_cancelled_and_is_not_begun_twice() -> None:
     page.close()
 
 
-def test_members_that_failed_are_holes_that_say_why() -> None:
+def test_failed_members_show_their_reason() -> None:
     wild = {"duration": 1.0, "method": "rk4", "dt": 0.1, "native": False, "torque": {"a": fa.sine(1.0, 1.0)}}
     spring = BAR.with_({"links.a.joint.viscous": 1.0})
     with pytest.warns(UserWarning, match="1 of 3 members failed"):
         found = fa.sweep(spring, {"links.a.joint.viscous": [1.0, 1e6, 2.0]}, measure=["tip"], **wild)
     assert found["status"].values.tolist() == ["completed", "failed", "completed"]
-    page = opened_page(StudioCase.of_robot(spring, wild), SweepResults(found))
+    page = opened_page(StudioCase.from_robot(spring, wild), SweepResults(found))
     assert any("1 of 3 members failed" in each for each in page.sweeps._notes)
-    hand(page, "member", 1)
-    assert "member 1 (links.a.joint.viscous = 1e+06" in page.sweeps._said.content
-    assert "failed" in page.sweeps._said.content
-    assert page.sweeps._map.member_at(*page.sweeps._map.place(1)) == 1  # a hole can be clicked
-    hand(page, "Open this member as a run")
-    assert page.error  # and what was shown stays
-    hand(page, "member", 2)
-    hand(page, "Open this member as a run")
+    act(page, "member", 1)
+    assert "member 1 (links.a.joint.viscous = 1e+06" in page.sweeps._text.content
+    assert "failed" in page.sweeps._text.content
+    assert page.sweeps._map.member_at(*page.sweeps._map.position(1)) == 1  # failed members can be clicked
+    act(page, "Open this member as a run")
+    assert page.error  # the previous run stays
+    act(page, "member", 2)
+    act(page, "Open this member as a run")
     assert not page.error
     assert page.case.value("links.a.joint.viscous") == 2.0
     page.close()
 
 
-def test_sweep_of_another_robot_is_not_taken_for_this_one(data) -> None:
+def test_sweep_of_another_robot_is_detected(data) -> None:
     other = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)])
-    page = opened_page(StudioCase.of_robot(other, {"duration": 0.5, "native": False}))
-    hand(page, OPEN, SimpleNamespace(name="sweep.nc", content=sweep_file(SweepResults(data))))
+    page = opened_page(StudioCase.from_robot(other, {"duration": 0.5, "native": False}))
+    act(page, OPEN_LABEL, SimpleNamespace(name="sweep.nc", content=encode_sweep(SweepResults(data))))
     assert "'a'" in page.error
     assert page.sweeps.sweep is None
     page.close()
-    longer = fa.Robot("other bar", links=[fa.Link("a", 1.5, mass=3.0)])  # the same names, another robot
-    page = opened_page(StudioCase.of_robot(longer, OPTIONS | {"duration": 0.4}), SweepResults(data))
+    longer = fa.Robot("other bar", links=[fa.Link("a", 1.5, mass=3.0)])  # same names, another robot
+    page = opened_page(StudioCase.from_robot(longer, OPTIONS | {"duration": 0.4}), SweepResults(data))
     assert any("The sweep is of 'bar', this robot is 'other bar'" in each for each in page.sweeps._notes)
     assert any("take 0.5 s, those of this simulation 0.4 s" in each for each in page.sweeps._notes)
-    hand(page, "Open this member as a run")
-    assert "it was made of another robot, another simulation" in page.error
+    act(page, "Open this member as a run")
+    assert "it was computed for another robot, another simulation" in page.error
     page.close()
 
 
-def test_members_keep_the_controller_that_was_swept() -> None:
+def test_members_keep_the_controller_of_the_sweep() -> None:
     page = opened_page()
-    page.do(lambda: page.control(Control(feedback="pd", gravity=True, kp=5.0)))
+    page.submit(lambda: page.set_control(Control(feedback="pd", gravity=True, kp=5.0)))
     page.wait()
-    hand(page, "vary", MASS)
-    hand(page, "vary: count", 3)
-    hand(page, "Sweep")
+    act(page, "vary", MASS)
+    act(page, "vary: count", 3)
+    act(page, "Sweep")
     until_swept(page)
     assert not page.error
-    hand(page, "member", 2)
-    hand(page, "Open this member as a run")
-    assert not page.error  # it ends where the sweep says
+    act(page, "member", 2)
+    act(page, "Open this member as a run")
+    assert not page.error  # it ends where the member did
     assert page.case.control.plant == BAR
-    assert page.client.gui.made[STAYS].value
+    assert page.client.gui.made[DESIGN_HINT].value
     page.close()
 
 
-def test_another_robot_ends_the_sweep_of_the_one_before(data) -> None:
+def test_another_robot_removes_the_sweep(data) -> None:
     page = opened_page(sweep=SweepResults(data))
-    page.do(lambda: page.open(StudioCase.of_robot(fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)]), {})))
+    page.submit(lambda: page.open(StudioCase.from_robot(fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)]), {})))
     page.wait()
     assert page.sweeps.sweep is None
     assert not page.sweeps._picture.visible
-    hand(page, "told by the page", '{"kind": "map", "x": 0.5, "y": 0.5}')
+    act(page, "page event", '{"kind": "map", "x": 0.5, "y": 0.5}')
     assert not page.error
     page.close()
 
 
-def test_sweep_that_ends_while_another_robot_waits_is_nobodys() -> None:
+def test_sweep_is_discarded_if_another_robot_is_opened() -> None:
     page, gate = opened_page(), threading.Event()
-    hand(page, "Sweep")
-    page.do(lambda: bool(gate.wait(60)) and None)  # the page is busy, and the next robot waits
+    act(page, "Sweep")
+    page.submit(lambda: bool(gate.wait(60)) and None)  # the next robot is queued
     rod = b"name: rod\nlinks: [{name: rod, length: 1, mass: 3}]\n"
-    page.client.gui.made[OPEN].hand(SimpleNamespace(name="rod.yaml", content=rod))
+    page.client.gui.made[OPEN_LABEL].set_by_user(SimpleNamespace(name="rod.yaml", content=rod))
     page.sweeps._thread.join(60)
     gate.set()
     page.wait()
@@ -280,9 +280,9 @@ def test_sweep_that_ends_while_another_robot_waits_is_nobodys() -> None:
     page.close()
 
 
-def test_file_says_what_is_offered() -> None:
+def test_ranges_are_read_from_the_file() -> None:
     text = b"links: [{name: a, length: 1, mass: 1}]\nsweep: {over: {links.a.mass: {from: 1, to: 2, count: 4}}}\n"
-    case = opened("arm.yaml", text)
+    case = read_upload("arm.yaml", text)
     assert isinstance(case, StudioCase)
     page = opened_page(case)
     assert page.sweeps._ranges[0].value() == [Range("links.a.mass", 1.0, 2.0, 4)]
@@ -290,18 +290,18 @@ def test_file_says_what_is_offered() -> None:
     page.close()
 
 
-def test_what_cannot_be_swept_is_said(data) -> None:
+def test_invalid_sweeps_are_refused(data) -> None:
     def never() -> bool:
         return False
 
-    with pytest.raises(ValueError, match=f"at most {MOST} are run here"):
-        swept(CASE, [Range(MASS, 1, 2, 200), Range(PUSH, 1, 2, 200)], never, lambda *_: None)
+    with pytest.raises(ValueError, match=f"at most {MAX_MEMBER_COUNT} can be run here"):
+        run_sweep(CASE, [Range(MASS, 1, 2, 200), Range(PUSH, 1, 2, 200)], never, lambda *_: None)
     with pytest.raises(ValueError, match="is varied twice"):
-        swept(CASE, [Range(MASS, 1, 2, 2), Range(MASS, 1, 2, 2)], never, lambda *_: None)
-    with pytest.raises(ValueError, match="are no 3 values"):
+        run_sweep(CASE, [Range(MASS, 1, 2, 2), Range(MASS, 1, 2, 2)], never, lambda *_: None)
+    with pytest.raises(ValueError, match="do not give 3 values"):
         Range(MASS, 1, 1, 3).values()
-    assert Range("n", 1, 3, 9, whole=True).values() == [1, 2, 3]
-    with pytest.raises(ValueError, match="has no members to be opened"):
+    assert Range("n", 1, 3, 9, is_integer=True).values() == [1, 2, 3]
+    with pytest.raises(ValueError, match="has no members to open"):
         SweepResults(data.assign_attrs(kind="sensitivity"))
     with pytest.raises(TypeError, match="must be the Dataset of a sweep"):
         fa.studio(BAR, sweep=3)
@@ -309,10 +309,10 @@ def test_what_cannot_be_swept_is_said(data) -> None:
         fa.studio(fa.simulate(BAR, 0.01, native=False), sweep=data)
 
 
-def test_sweep_alone_has_no_robot(data, tmp_path: Path) -> None:
+def test_sweep_file_needs_a_robot(data, tmp_path: Path) -> None:
     path = tmp_path / "sweep.nc"
-    path.write_bytes(sweep_file(SweepResults(data)))
-    with pytest.raises(ValueError, match="is a sweep, which does not hold its robot"):
+    path.write_bytes(encode_sweep(SweepResults(data)))
+    with pytest.raises(ValueError, match="is a sweep, which does not contain its robot"):
         fa.studio(path)
     run = tmp_path / "run.nc"
     fa.simulate(BAR, 0.01, native=False).save(run)
@@ -320,110 +320,110 @@ def test_sweep_alone_has_no_robot(data, tmp_path: Path) -> None:
         fa.studio(BAR, sweep=run)
 
 
-def test_counts_are_written_as_counts() -> None:
-    section = Range("links.a.flexible.bend_y", 1.0, 4.0, 4, whole=True).section
+def test_ranges_of_counts_are_integers() -> None:
+    section = Range("links.a.flexible.bend_y", 1.0, 4.0, 4, is_integer=True).section
     assert [type(each) for each in section.values()] == [int, int, int]
 
 
-def test_factors_are_swept_as_their_knob_says() -> None:
-    pushed = StudioCase.of_robot(BAR, {"duration": 0.1, "torque": {"a": lambda t: 1.0}, "native": False})
+def test_scale_factors_are_swept() -> None:
+    pushed = StudioCase.from_robot(BAR, {"duration": 0.1, "torque": {"a": lambda t: 1.0}, "native": False})
     twice = pushed.with_({"simulation.torque:a:times": 2.0})
-    found, _ = swept(twice, [Range("torque.a.scale", 1.0, 3.0, 2)], lambda: False, lambda *_: None)
+    found, _ = run_sweep(twice, [Range("torque.a.scale", 1.0, 3.0, 2)], lambda: False, lambda *_: None)
     for member in (0, 1):
-        run = computed(varied(twice, found.changes(member))).run
-        np.testing.assert_allclose(run.array("tip")[-1], found.tip(member), atol=1e-9)
+        run = compute_run(vary_case(twice, found.changes(member))).run
+        np.testing.assert_allclose(run.array("tip")[-1], found.final_tip(member), atol=1e-9)
 
 
-def test_what_controllers_are_made_of_is_not_swept() -> None:
-    case = replace(StudioCase.of_robot(BAR, {"duration": 0.1, "native": False}), control=Control(feedback="pd"))
+def test_parameters_of_controllers_cannot_be_swept() -> None:
+    case = replace(StudioCase.from_robot(BAR, {"duration": 0.1, "native": False}), control=Control(feedback="pd"))
     with pytest.raises(ValueError, match=r"q0\.a\.q cannot be varied while shapers or controllers are on"):
-        swept(case, [Range("q0.a.q", 0.0, 1.0, 2)], lambda: False, lambda *_: None)
+        run_sweep(case, [Range("q0.a.q", 0.0, 1.0, 2)], lambda: False, lambda *_: None)
 
 
 def ringed(page: Page) -> int:
     return page.sweeps._picture.content.count("border-radius:50%")
 
 
-def test_ring_is_around_the_run_that_is_shown(data) -> None:
-    page = opened_page(sweep=SweepResults(data))  # mass 3, push 1: the sixth of twelve
+def test_current_run_is_marked(data) -> None:
+    page = opened_page(sweep=SweepResults(data))  # mass 3, amplitude 1: the sixth of twelve
     assert page.client.gui.made["member"].value == "5"
     assert ringed(page) == 1
-    hand(page, MASS, "3.3")
+    act(page, MASS, "3.3")
     assert page.client.gui.made["member"].value == ""
     assert ringed(page) == 0
-    assert "the run that is shown is none of them" in page.sweeps._said.content
-    hand(page, "Open this member as a run")
+    assert "the current run is not one of them" in page.sweeps._text.content
+    act(page, "Open this member as a run")
     assert page.error == "member = '': must be a number"
-    hand(page, MASS, "2")
+    act(page, MASS, "2")
     assert page.client.gui.made["member"].value == "1"
-    hand(page, "simulation.duration", "0.3")  # the same numbers of another simulation
+    act(page, "simulation.duration", "0.3")  # same values, another simulation
     assert ringed(page) == 0
-    hand(page, "member", "12")
+    act(page, "member", "12")
     assert page.error == "member = 12: must be 0 to 11"
     page.close()
 
 
-def test_member_says_what_else_it_puts_back(data) -> None:
+def test_opened_member_reports_other_resets(data) -> None:
     page = opened_page(sweep=SweepResults(data))
-    page.do(lambda: page.control(Control(feedback="pd", kp=5.0)))
+    page.submit(lambda: page.set_control(Control(feedback="pd", kp=5.0)))
     page.wait()
-    hand(page, "simulation.duration", "0.4")
-    hand(page, "member", "7")
-    hand(page, "Open this member as a run")
+    act(page, "simulation.duration", "0.4")
+    act(page, "member", "7")
+    act(page, "Open this member as a run")
     assert not page.error
-    assert page.case.control.off
-    assert "Shapers and controllers are off, as they were in the sweep" in page.sweeps._said.content
-    assert "Back at what the sweep had: duration (s)." in page.sweeps._said.content
+    assert page.case.control.is_off
+    assert "Shapers and controllers are off, as in the sweep" in page.sweeps._text.content
+    assert "Reset to the values of the sweep: duration (s)." in page.sweeps._text.content
     assert page.client.gui.made["feedback"].value == "none"
-    hand(page, "member", "8")
-    assert "Back at" not in page.sweeps._said.content
+    act(page, "member", "8")
+    assert "Reset to" not in page.sweeps._text.content
     page.close()
 
 
-def test_what_cannot_be_swept_now_is_not_offered() -> None:
+def test_parameters_of_controllers_are_hidden() -> None:
     page = opened_page()
     field = page.client.gui.made["vary"]
     assert PUSH in field.options
-    hand(page, "vary", PUSH)
-    page.do(lambda: page.control(Control(feedback="pd", kp=5.0)))
+    act(page, "vary", PUSH)
+    page.submit(lambda: page.set_control(Control(feedback="pd", kp=5.0)))
     page.wait()
     assert {PUSH, "q0.a.q"}.isdisjoint(field.options)
     assert MASS in field.options
     assert field.value == "nothing"
-    assert page.sweeps._left_out.visible
-    page.do(lambda: page.control(Control()))
+    assert page.sweeps._hidden_note.visible
+    page.submit(lambda: page.set_control(Control()))
     page.wait()
     assert PUSH in field.options
-    assert not page.sweeps._left_out.visible
+    assert not page.sweeps._hidden_note.visible
     page.close()
 
 
-def test_range_lies_around_the_number_as_it_is_now() -> None:
+def test_range_follows_the_current_value() -> None:
     page = opened_page()
-    hand(page, "vary", MASS)
+    act(page, "vary", MASS)
     assert page.sweeps._ranges[0].value() == [Range(MASS, 1.5, 4.5, 11)]
-    hand(page, MASS, "6")
+    act(page, MASS, "6")
     assert page.sweeps._ranges[0].value() == [Range(MASS, 3.0, 9.0, 11)]
-    hand(page, "vary: count", "1e1")
-    hand(page, MASS, "8")  # what was typed stays
+    act(page, "vary: count", "1e1")
+    act(page, MASS, "8")  # typed ranges are kept
     assert page.sweeps._ranges[0].value() == [Range(MASS, 3.0, 9.0, 10)]
-    hand(page, "vary: count", "2.5")
-    hand(page, "Sweep")
+    act(page, "vary: count", "2.5")
+    act(page, "Sweep")
     assert page.error == f"{MASS}: count = '2.5': must be a whole number"
     page.close()
 
 
-def test_ranges_are_of_numbers_that_can_be() -> None:
+def test_ranges_contain_valid_values_only() -> None:
     light = CASE.with_({"links.a.payload.mass": 0.0})
-    numbers = fields(light)
+    numbers = sweepable_parameters(light)
     name = "links.a.payload.mass"
-    found = Range.around(name, numbers[name], lambda value: can_be(light, numbers[name].path, value))
+    found = Range.around(name, numbers[name], lambda value: is_valid(light, numbers[name].path, value))
     assert (found.first, found.last) == (0.0, 0.5)
     start = Range.around("q0.a.q", replace(numbers["q0.a.q"], value=0.0), lambda _: True)
     assert (start.first, start.last) == (-0.5, 0.5)
 
 
-def test_quantity_that_is_drawn_first_is_one_that_changes() -> None:
+def test_first_quantity_is_one_that_varies() -> None:
     upright = fa.Robot("upright", links=[fa.Link("a", 1.0, fa.Revolute("y"), mass=3.0)])
     found = fa.sweep(upright, {MASS: [2.0, 3.0]}, measure=["tip"], duration=0.3, torque={"a": 1.0}, native=False)
     assert SweepResults(found).quantities[0] == "tip.z"

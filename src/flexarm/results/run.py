@@ -607,9 +607,9 @@ class Run:
         -------
         Studio
         """
-        from flexarm.studio.server import shown_run
+        from flexarm.studio.server import show_run
 
-        return shown_run(self, **options)
+        return show_run(self, **options)
 
     def __repr__(self) -> str:
         t, share = self.array("time"), self.statistics.get("energy_share")

@@ -1,1 +1,1 @@
-"""The studio: a robot seen, changed and understood in the browser (`fa.studio`, in `flexarm.studio.server`)."""
+"""The studio: an interactive view of a robot in the browser (`fa.studio`, in `flexarm.studio.server`)."""

@@ -1,6 +1,6 @@
-"""What a page is about: a robot and what is computed of it, all of its numbers by path. It never changes.
+"""The robot and the simulation that a page shows, with all of their parameters by path, and the undo history.
 
-Cases that a page can go back to: one for each change that settled, not for each key.
+A `StudioCase` is immutable; changed parameters give a new one. `History` stores one case per completed change.
 """
 
 from __future__ import annotations
@@ -26,250 +26,273 @@ from flexarm.robot.description import Description
 from flexarm.robot.io.files import SIMULATION, SWEEP, read_source
 from flexarm.robot.path_updates import value_at
 from flexarm.simulation.simulation_file import FIELDS, simulation_options
-from flexarm.studio.control import OFF, Control
+from flexarm.studio.control import NO_CONTROL, Control
 from flexarm.sweeps.apply_changes import unit
 
-DURATION = 2.0  # s: of a simulation that nobody asked for
-PUSH = 2.0  # rad/s2 or m/s2: what its torques give each joint alone
-TURN = 0.3  # rad
-UNITS = {"duration": "s", "sample": "s", "dt": "s", "atol": "m", "gamma": "1/s", "beta": "1/s"}  # of a simulation
-PLAIN = (str, bool, int, float, np.number, type(None))  # what can stand in a file
-LONGEST = 24  # numbers of a list that become knobs
+DEFAULT_DURATION_S = 2.0
+DEFAULT_ACCELERATION = 2.0  # rad/s2 or m/s2, of each joint alone
+DEFAULT_ROTATION_RAD = 0.3
+OPTION_UNITS = {"duration": "s", "sample": "s", "dt": "s", "atol": "m", "gamma": "1/s", "beta": "1/s"}
+FILE_TYPES = (str, bool, int, float, np.number, type(None))  # values that a file can contain
+MAX_LIST_LENGTH = 24  # longer lists get no input fields
 
 
 @dataclass(frozen=True)
-class Number:
-    """A number of a case: where it is, what it is, and its unit."""
+class Parameter:
+    """A scalar parameter of a case: its path, value and unit, and whether it takes integers only."""
 
     path: str
     value: float
     unit: str = ""
-    whole: bool = False
+    is_integer: bool = False
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """A profile times a factor: what can be turned of a profile of which nobody knows how it was made."""
+class ScaledProfile:
+    """A profile times a factor, for a profile whose own parameters are unknown."""
 
     profile: Profile
-    times: float = 1.0
+    factor: float = 1.0
 
-    def made(self) -> Profile:
-        if self.times == 1:
+    def build(self) -> Profile:
+        """Return the scaled profile."""
+        if self.factor == 1:
             return self.profile
-        return copied(self.profile, [self.times], [0.0], f"{self.times:g} x {self.profile.name}")
+        return copied(self.profile, [self.factor], [0.0], f"{self.factor:g} x {self.profile.name}")
 
 
 @dataclass(frozen=True)
 class StudioCase:
-    """A robot, and what `fa.simulate` is to be given: plain data as in a file's `simulation` section, or objects.
+    """A robot with the arguments of `fa.simulate`: plain data as in a file's `simulation` section, or objects.
 
-    file: the robot file that it is from, beside which tables are looked for.
-    made_up: whether nobody said what to compute.
-    control: what is switched on besides.
-    sweep: what to vary in many runs, as in a file's `sweep` section.
+    Attributes
+    ----------
+    robot : Robot
+    plan : mapping
+        Arguments of `fa.simulate` except the robot.
+    file : str
+        Robot file; tables are looked up in its folder.
+    is_default : bool
+        True if no simulation was given and `plan` is a default motion.
+    control : Control
+        Shapers and controllers added to the plan.
+    sweep : mapping
+        A file's `sweep` section.
     """
 
     robot: Robot
     plan: Mapping[str, Any]
     file: str = ""
-    made_up: bool = False
-    control: Control = OFF
+    is_default: bool = False
+    control: Control = NO_CONTROL
     sweep: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def of_file(path: str | Path) -> StudioCase:
+    def from_file(path: str | Path) -> StudioCase:
+        """Read a robot file with its `simulation` and `sweep` sections."""
         robot, section, source = read_source(path)
-        case = StudioCase(robot, section, str(path)) if section else StudioCase.of_robot(robot, {}, str(path))
+        case = StudioCase(robot, section, str(path)) if section else StudioCase.from_robot(robot, {}, str(path))
         return replace(case, sweep=source.data.get(SWEEP) or {})
 
     @staticmethod
-    def of_robot(robot: Robot, options: Mapping[str, Any], file: str = "") -> StudioCase:
-        """A robot with options of `fa.simulate`; without any, its joints are moved a little."""
+    def from_robot(robot: Robot, options: Mapping[str, Any], file: str = "") -> StudioCase:
+        """Return the case of a robot with options of `fa.simulate`; without options, of a small default motion."""
         if not options:
-            return StudioCase(robot, _pushes(robot), file, made_up=True)
-        return StudioCase(robot, {"duration": DURATION, **_with_numbers(options)}, file)
+            return StudioCase(robot, _default_plan(robot), file, is_default=True)
+        return StudioCase(robot, {"duration": DEFAULT_DURATION_S, **_describe_profiles(options)}, file)
 
-    # --- numbers ---
+    # --- parameters ---
 
-    def numbers(self) -> list[Number]:
-        """All numbers that can be turned: those of the robot's tree, then those of the simulation."""
-        return [*_of_description(self.robot, ""), *self._of_plan()]
+    def parameters(self) -> list[Parameter]:
+        """Return all parameters that can be changed: those of the robot, then those of the simulation."""
+        return [*_iterate_description(self.robot, ""), *self._plan_parameters()]
 
     def value(self, path: str) -> float:
-        for each in self.numbers():
+        for each in self.parameters():
             if each.path == path:
                 return each.value
-        raise KeyError(describe_unknown(f"there is no number {path!r}", path, [each.path for each in self.numbers()]))
+        raise KeyError(unknown(f"there is no parameter {path!r}", path, [each.path for each in self.parameters()]))
 
     def with_(self, changes: Mapping[str, float]) -> StudioCase:
-        """The same with other numbers by path; what cannot be is refused in a sentence."""
+        """Return a copy with other parameters, by path; raise an error for invalid values."""
         plan: Any = self.plan
         robot_changes = {}
         for path, value in changes.items():
-            inside = path.removeprefix(f"{SIMULATION}.")
-            if inside != path:
-                plan = _put(plan, inside.split(":"), value)
+            inner = path.removeprefix(f"{SIMULATION}.")
+            if inner != path:
+                plan = _set_in_plan(plan, inner.split(":"), value)
             else:
-                robot_changes[path] = _like(value_at(self.robot, path)[0], value)
+                robot_changes[path] = _keep_integer(value_at(self.robot, path)[0], value)
         robot = self.robot.with_(robot_changes) if robot_changes else self.robot
         return replace(self, robot=robot, plan=plan)
 
     def arguments(self, system: System) -> dict[str, Any]:
-        """What `fa.simulate` takes besides the robot."""
-        return self.control.applied(system, self.uncontrolled(system))
+        """Return the arguments of `fa.simulate` except the robot."""
+        return self.control.apply(system, self.arguments_without_control(system))
 
-    def uncontrolled(self, system: System) -> dict[str, Any]:
-        """The same without what is switched on besides."""
-        found = _made(self.plan)
-        if self._plain:
+    def arguments_without_control(self, system: System) -> dict[str, Any]:
+        """Return the arguments of `fa.simulate` without shapers and controllers."""
+        found = _build_profiles(self.plan)
+        if self._is_serializable:
             return simulation_options(found, self.file, robot=system.robot)
         if isinstance(found.get("points"), Mapping):
-            found["points"] = {name: _point(each) for name, each in found["points"].items()}
+            found["points"] = {name: _point_argument(each) for name, each in found["points"].items()}
         return dict(found)
 
     @property
-    def _plain(self) -> bool:
-        """Whether it could stand in a file."""
-        return all(name in FIELDS for name in self.plan) and all(isinstance(each, PLAIN) for each in _leaves(self.plan))
+    def _is_serializable(self) -> bool:
+        """True if the plan can be written to a file."""
+        return all(name in FIELDS for name in self.plan) and all(
+            isinstance(each, FILE_TYPES) for each in _iterate_leaves(self.plan)
+        )
 
     @property
     def section(self) -> dict[str, Any] | None:
-        """The plan as a file would have it; None where it has objects in it."""
-        return dict(self.plan) if self._plain else None
+        """The plan as a `simulation` section, or None if it contains objects."""
+        return dict(self.plan) if self._is_serializable else None
 
-    def _of_plan(self) -> Iterator[Number]:
-        for path, value, whole in _in_plan(self.plan, ()):
-            yield Number(f"{SIMULATION}.{':'.join(path)}", value, self._unit(path), whole)
+    def _plan_parameters(self) -> Iterator[Parameter]:
+        for path, value, is_integer in _iterate_plan(self.plan, ()):
+            yield Parameter(f"{SIMULATION}.{':'.join(path)}", value, self._unit(path), is_integer)
         start = self.plan.get("q0")
         if start is None or isinstance(start, Mapping):
-            moved = self.plan.get("motion") or {}
+            motion = self.plan.get("motion") or {}
             for link in self.robot.links:
                 name = f"{link.name}.q"
-                if link.joint.coordinates and link.name not in moved and name not in (start or {}):
+                if link.joint.coordinates and link.name not in motion and name not in (start or {}):
                     unit = "rad" if link.joint.type == "revolute" else "m"
-                    yield Number(f"{SIMULATION}.q0:{name}", 0.0, unit)
+                    yield Parameter(f"{SIMULATION}.q0:{name}", 0.0, unit)
 
     def _unit(self, path: tuple[str, ...]) -> str:
-        """Of a number of the plan, where it is known."""
-        root, *inside = path
-        if root in ("torque", "motion") and len(inside) > 0 and inside[0] != "gains":
-            link = next((each for each in self.robot.links if each.name == inside[0]), None)
-            turning = link is None or link.joint.type == "revolute"
-            own = ("N m" if turning else "N") if root == "torque" else ("rad" if turning else "m")
-            return own if len(inside) == 1 else _unit_in(self.plan[root][inside[0]], inside[1:], own)
-        if root in ("q0", "v0") and inside:
-            units = self._coordinates
-            name = list(units)[int(inside[0])] if inside[0].isdecimal() and int(inside[0]) < len(units) else inside[0]
+        """Return the unit of a parameter of the plan, empty if unknown."""
+        root, *inner = path
+        if root in ("torque", "motion") and len(inner) > 0 and inner[0] != "gains":
+            link = next((each for each in self.robot.links if each.name == inner[0]), None)
+            is_revolute = link is None or link.joint.type == "revolute"
+            base_unit = ("N m" if is_revolute else "N") if root == "torque" else ("rad" if is_revolute else "m")
+            return base_unit if len(inner) == 1 else _profile_unit(self.plan[root][inner[0]], inner[1:], base_unit)
+        if root in ("q0", "v0") and inner:
+            units = self._coordinate_units
+            name = list(units)[int(inner[0])] if inner[0].isdecimal() and int(inner[0]) < len(units) else inner[0]
             return units.get(name, "") + ("/s" if root == "v0" and name in units else "")
-        if root == "loads" and len(inside) > 2:
-            own = {"force": "N", "torque": "N m"}.get(inside[1], "")
-            given = self.plan[root][int(inside[0])][inside[1]][int(inside[2])]
-            return own if len(inside) == 3 else _unit_in(given, inside[3:], own)
+        if root == "loads" and len(inner) > 2:
+            base_unit = {"force": "N", "torque": "N m"}.get(inner[1], "")
+            given = self.plan[root][int(inner[0])][inner[1]][int(inner[2])]
+            return base_unit if len(inner) == 3 else _profile_unit(given, inner[3:], base_unit)
         if root in ("loads", "points"):
             return "m" if path[-1] == "x" else ""
-        return UNITS.get(path[-1], "")
+        return OPTION_UNITS.get(path[-1], "")
 
     @cached_property
-    def _coordinates(self) -> dict[str, str]:
-        """Units of all coordinates, in order."""
+    def _coordinate_units(self) -> dict[str, str]:
+        """Units of all coordinates by name, in order."""
         system = System(self.robot, native=False)
         return dict(zip(system.names, system.units, strict=True))
 
 
-def _unit_in(given: Any, steps: list[str], own: str) -> str:
-    """Of a number of a profile whose values have a unit of their own."""
+def _profile_unit(given: Any, steps: list[str], base_unit: str) -> str:
+    """Return the unit of a parameter of a profile whose values have the unit `base_unit`."""
     if steps[0] == "times" or not isinstance(given, Mapping) or given.get("profile") == "table":
         return ""
     try:
-        found = unit(given, ".".join(steps), own, "profile")
-    except (ValueError, TypeError, KeyError):  # one that cannot be is refused where it is computed
+        found = unit(given, ".".join(steps), base_unit, "profile")
+    except (ValueError, TypeError, KeyError):  # invalid profiles raise when the run is computed
         return ""
     return "" if found == "1" else found
 
 
-def _pushes(robot: Robot) -> dict[str, Any]:
-    """Motions of hinges, which suit every robot of hinges, heavy or light; where there are slides, which have no place
-    to begin that suits all, torques and forces that push each joint alone one way and back."""
+def _default_plan(robot: Robot) -> dict[str, Any]:
+    """Return a simulation that suits any robot.
+
+    All joints revolute: minimum-jerk motions. Otherwise bang-bang torques and forces scaled by the inertia of each
+    joint, because no start position suits all prismatic joints.
+    """
     system = System(robot, native=False)
     if not system.actuators or system.constraints:
-        return {"duration": DURATION}
+        return {"duration": DEFAULT_DURATION_S}
     if all(unit == "N m" for unit in system.input_units):
-        move = {"profile": "minimum-jerk", "start": 0.0, "end": TURN, "duration": DURATION / 2}
-        return {"duration": DURATION, "motion": {each.link: dict(move) for each in system.actuators}}
+        move = {
+            "profile": "minimum-jerk",
+            "start": 0.0,
+            "end": DEFAULT_ROTATION_RAD,
+            "duration": DEFAULT_DURATION_S / 2,
+        }
+        return {"duration": DEFAULT_DURATION_S, "motion": {each.link: dict(move) for each in system.actuators}}
     try:
         inertia = np.diag(system.mass_matrix())
-    except ValueError:  # of a posture that cannot be: a link with nothing in front of its guide
-        return {"duration": DURATION}
-    torques = {each.link: float(f"{PUSH * inertia[each.coordinate.index]:.1g}") for each in system.actuators}
-    switch = [DURATION / 4, DURATION / 2]
+    except ValueError:  # singular at zero, e.g. a sliding link of no length in front of its guide
+        return {"duration": DEFAULT_DURATION_S}
+    torques = {
+        each.link: float(f"{DEFAULT_ACCELERATION * inertia[each.coordinate.index]:.1g}") for each in system.actuators
+    }
+    switch = [DEFAULT_DURATION_S / 4, DEFAULT_DURATION_S / 2]
     return {
-        "duration": DURATION,
+        "duration": DEFAULT_DURATION_S,
         "torque": {
             link: {"profile": "bang-bang", "amplitude": size, "switch": switch} for link, size in torques.items()
         },
     }
 
 
-def _of_description(node: Description, path: str) -> Iterator[Number]:
+def _iterate_description(node: Description, path: str) -> Iterator[Parameter]:
     for name in type(node).model_fields:
-        yield from _of_field(node, getattr(node, name), name, f"{path}{name}")
+        yield from _iterate_field(node, getattr(node, name), name, f"{path}{name}")
 
 
-def _of_field(owner: Description, value: Any, name: str, path: str) -> Iterator[Number]:
+def _iterate_field(owner: Description, value: Any, name: str, path: str) -> Iterator[Parameter]:
     if isinstance(value, Description):
-        yield from _of_description(value, f"{path}.")
+        yield from _iterate_description(value, f"{path}.")
     elif isinstance(value, (tuple, list)):
         for index, item in enumerate(value):
-            own = getattr(item, "name", None) if isinstance(item, Description) else None
-            yield from _of_field(owner, item, name, f"{path}.{own or index}")
+            item_name = getattr(item, "name", None) if isinstance(item, Description) else None
+            yield from _iterate_field(owner, item, name, f"{path}.{item_name or index}")
     elif real(value) is not None:
-        yield Number(path, float(value), value_at(owner, name)[1], isinstance(value, int))
+        yield Parameter(path, float(value), value_at(owner, name)[1], isinstance(value, int))
 
 
-def _like(before: Any, value: float) -> float | int:
-    """A count stays a whole number; one that is none is refused by its owner."""
+def _keep_integer(before: Any, value: float) -> float | int:
+    """Convert a value to int if the previous one was an int and the value is integral."""
     return int(value) if isinstance(before, int) and float(value).is_integer() else value
 
 
-def _in_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float, bool]]:
+def _iterate_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float, bool]]:
     if isinstance(node, Mapping):
         for name, value in node.items():
-            yield from _in_plan(value, (*path, str(name)))
-    elif isinstance(node, (list, tuple)) and len(node) <= LONGEST:
+            yield from _iterate_plan(value, (*path, str(name)))
+    elif isinstance(node, (list, tuple)) and len(node) <= MAX_LIST_LENGTH:
         for index, value in enumerate(node):
-            yield from _in_plan(value, (*path, str(index)))
-    elif isinstance(node, Scaled):
-        yield (*path, "times"), node.times, False
+            yield from _iterate_plan(value, (*path, str(index)))
+    elif isinstance(node, ScaledProfile):
+        yield (*path, "times"), node.factor, False
     elif isinstance(node, Feedback):
-        yield from _in_plan(dict(node.gains or {}), (*path, "gains"))
-    elif isinstance(node, np.ndarray) and node.size <= LONGEST:
-        yield from _in_plan(node.tolist(), path)
+        yield from _iterate_plan(dict(node.gains or {}), (*path, "gains"))
+    elif isinstance(node, np.ndarray) and node.size <= MAX_LIST_LENGTH:
+        yield from _iterate_plan(node.tolist(), path)
     elif real(node) is not None:
         yield path, float(node), isinstance(node, int) and path[-1] == "smooth"
 
 
-def _put(node: Any, steps: list[str], value: float) -> Any:
-    """A copy of a plan with a number put where the steps lead."""
+def _set_in_plan(node: Any, steps: list[str], value: float) -> Any:
+    """Return a copy of a plan with a value set at the end of the path `steps`."""
     if not steps:
-        return _like(node, value)
+        return _keep_integer(node, value)
     step, rest = steps[0], steps[1:]
-    if isinstance(node, Scaled):
-        return replace(node, times=value)
+    if isinstance(node, ScaledProfile):
+        return replace(node, factor=value)
     if isinstance(node, Feedback):
-        return replace(node, gains=_put(dict(node.gains or {}), rest, value))
+        return replace(node, gains=_set_in_plan(dict(node.gains or {}), rest, value))
     if isinstance(node, np.ndarray):
-        return np.array(_put(node.tolist(), steps, value))
+        return np.array(_set_in_plan(node.tolist(), steps, value))
     if isinstance(node, (list, tuple)):
-        return [_put(item, rest, value) if str(index) == step else item for index, item in enumerate(node)]
-    held = dict(node or {})
-    return {**held, step: _put(held.get(step), rest, value)}
+        return [_set_in_plan(item, rest, value) if str(index) == step else item for index, item in enumerate(node)]
+    items = dict(node or {})
+    return {**items, step: _set_in_plan(items.get(step), rest, value)}
 
 
-def _with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options whose profiles have numbers that can be turned."""
-    out = {name: _own(value) for name, value in options.items()}
-    if isinstance(out.get("points"), Mapping):  # as a file has them
+def _describe_profiles(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with profiles replaced by descriptions whose parameters can be changed."""
+    out = {name: _copy_containers(value) for name, value in options.items()}
+    if isinstance(out.get("points"), Mapping):  # as in a file
         out["points"] = {
             name: {"link": each[0], "x": each[1]} if isinstance(each, list) and len(each) == 2 else each
             for name, each in out["points"].items()
@@ -278,67 +301,68 @@ def _with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
         given = out.get(name)
         if isinstance(given, Mapping):
             out[name] = {
-                link: in_words(profile(each, f"{name}.{link}")) if callable(each) else each
+                link: describe_profile(profile(each, f"{name}.{link}")) if callable(each) else each
                 for link, each in given.items()
             }
     return out
 
 
-def in_words(given: Profile) -> dict[str, Any] | Scaled:
-    """A profile as a file would have it, with all of its numbers; one that nobody can write has a factor alone."""
+def describe_profile(given: Profile) -> dict[str, Any] | ScaledProfile:
+    """Return a profile as in a file, or as a scaled profile if a file cannot contain it."""
     names = {function: name for name, function in PROFILES.items() if name != "table"}
-    made = given.made
-    if made is None or made.function not in names:
-        return Scaled(given)
-    words = {name: list(each) if isinstance(each, tuple) else each for name, each in made.given.items()}
-    if not all(isinstance(each, PLAIN) for each in _leaves(words)):
-        return Scaled(given)
-    return {"profile": names[made.function], **{name: each for name, each in words.items() if each is not None}}
+    origin = given.made
+    if origin is None or origin.function not in names:
+        return ScaledProfile(given)
+    description = {name: list(each) if isinstance(each, tuple) else each for name, each in origin.given.items()}
+    if not all(isinstance(each, FILE_TYPES) for each in _iterate_leaves(description)):
+        return ScaledProfile(given)
+    return {"profile": names[origin.function], **{name: each for name, each in description.items() if each is not None}}
 
 
-def _own(value: Any) -> Any:
-    """Containers of a plan's own: what becomes of the user's later does not matter."""
+def _copy_containers(value: Any) -> Any:
+    """Copy nested containers, so that later changes by the caller have no effect."""
     if isinstance(value, Mapping):
-        return {name: _own(each) for name, each in value.items()}
+        return {name: _copy_containers(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_own(each) for each in value]
+        return [_copy_containers(each) for each in value]
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _made(node: Any) -> Any:
+def _build_profiles(node: Any) -> Any:
+    """Replace scaled profiles by profiles."""
     if isinstance(node, Mapping):
-        return {name: _made(value) for name, value in node.items()}
-    return node.made() if isinstance(node, Scaled) else node
+        return {name: _build_profiles(value) for name, value in node.items()}
+    return node.build() if isinstance(node, ScaledProfile) else node
 
 
-def _point(given: Any) -> Any:
-    """A point as `fa.simulate` takes it."""
+def _point_argument(given: Any) -> Any:
+    """Return a point as `fa.simulate` takes it."""
     return (given["link"], given["x"]) if isinstance(given, Mapping) and set(given) == {"link", "x"} else given
 
 
-def _leaves(node: Any) -> Iterator[Any]:
+def _iterate_leaves(node: Any) -> Iterator[Any]:
     if isinstance(node, Mapping):
         for value in node.values():
-            yield from _leaves(value)
+            yield from _iterate_leaves(value)
     elif isinstance(node, (list, tuple)):
         for value in node:
-            yield from _leaves(value)
+            yield from _iterate_leaves(value)
     else:
         yield node
 
 
-MOST = 100  # cases
-SETTLED = 1.5  # s after which the same numbers are turned anew
+MAX_HISTORY_LENGTH = 100
+SETTLE_TIME_S = 1.5  # later changes of the same parameters are separate undo steps
 
 
 class History:
-    """The cases before the one that is shown; `first` is where it began, None of a run that was recorded."""
+    """Cases before the current one, for undo; `first` is the initial case, None for a recorded run."""
 
     def __init__(self, first: StudioCase | None = None) -> None:
         self.first = first
         self._before: list[StudioCase] = []
-        self._turned: frozenset[str] = frozenset()
-        self._last = -SETTLED
+        self._last_changes: frozenset[str] = frozenset()
+        self._last_time = -SETTLE_TIME_S
 
     def __len__(self) -> int:
         return len(self._before)
@@ -348,15 +372,17 @@ class History:
         return self._before[-1] if self._before else None
 
     def pop(self) -> None:
-        """Somebody went back to the last one."""
+        """Remove the last case after an undo."""
         self._before.pop()
-        self._turned = frozenset()
+        self._last_changes = frozenset()
 
-    def keep(self, case: StudioCase, turned: Iterable[str] = (), now: float | None = None) -> None:
-        """A case that gives way to another, of which these numbers are turned. What is typed or turned by keys is one
-        change: the case before it is there already."""
-        numbers, now = frozenset(turned), time.monotonic() if now is None else now
-        same = bool(numbers) and numbers == self._turned and now - self._last < SETTLED
-        self._turned, self._last = numbers, now
+    def push(self, case: StudioCase, changes: Iterable[str] = (), now: float | None = None) -> None:
+        """Store a case that is replaced by one with changed parameters.
+
+        Changes of the same parameters within `SETTLE_TIME_S` count as one.
+        """
+        paths, now = frozenset(changes), time.monotonic() if now is None else now
+        same = bool(paths) and paths == self._last_changes and now - self._last_time < SETTLE_TIME_S
+        self._last_changes, self._last_time = paths, now
         if not same:
-            self._before = [*self._before, case][-MOST:]
+            self._before = [*self._before, case][-MAX_HISTORY_LENGTH:]

@@ -1,7 +1,4 @@
-"""From a case to a run, with all that was said on the way.
-
-What control is worth: deflections of a run, and of the same without.
-"""
+"""Compute the run of a case, and compare the deflections of two runs."""
 
 from __future__ import annotations
 
@@ -19,78 +16,81 @@ from flexarm.results.run import Run
 from flexarm.simulation.simulate import simulate
 from flexarm.studio.case import StudioCase
 
-MOMENT = 1e-3  # s
-MOST_SAMPLES = 200_000
+REST_DURATION_S = 1e-3
+MAX_SAMPLE_COUNT = 200_000
 
 
 @dataclass(frozen=True)
 class Result:
-    """A run, the system that made it, what was warned of, and how long it took (s)."""
+    """A run with its system, the warnings raised while it was computed, and the computing time (s)."""
 
     system: System
     run: Run
-    warned: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
-def computed(case: StudioCase, rigid: bool = False, enough: Callable[[], bool] = lambda: False) -> Result:
-    """The run of a case, or of its rigid twin; as far as it came when somebody has `enough`."""
+def compute_run(case: StudioCase, rigid: bool = False, should_stop: Callable[[], bool] = lambda: False) -> Result:
+    """Compute the run of a case, or of its rigid twin.
+
+    The run ends early, and is returned as far as it was computed, once `should_stop` returns True.
+    """
     begin = time.perf_counter()
-    with collect_warnings() as said:
+    with heard() as messages:
         system = System(case.robot.rigid() if rigid else case.robot)
-        options = case.arguments(system) if not rigid else _of_twin(case, system)
+        options = case.arguments(system) if not rigid else _twin_arguments(case, system)
         _require_bounded(options)
         try:
-            with end_runs_when(enough):
+            with ending_when(should_stop):
                 run = simulate(system, **(options | {"progress": False}))
         except KeyboardInterrupt:
             raise ValueError("the run was stopped before it began") from None
-    return Result(system, run, tuple(said), time.perf_counter() - begin)
+    return Result(system, run, tuple(messages), time.perf_counter() - begin)
 
 
 def _require_bounded(options: Mapping[str, Any]) -> None:
-    """What a page can hold: reading samples cannot be stopped."""
+    """Raise an error if a run would have too many samples; reading samples cannot be interrupted."""
     sample, duration = options.get("sample"), options.get("duration")
-    if isinstance(sample, float) and isinstance(duration, (int, float)) and 0 < MOST_SAMPLES * sample < duration:
+    if isinstance(sample, float) and isinstance(duration, (int, float)) and 0 < MAX_SAMPLE_COUNT * sample < duration:
         raise ValueError(
-            f"sample = {sample:g}: gives {duration / sample:.3g} samples in {duration:g} s; at most {MOST_SAMPLES} are "
-            f"shown here: take {duration / MOST_SAMPLES:.2g} (s) or more"
+            f"sample = {sample:g}: gives {duration / sample:.3g} samples in {duration:g} s; "
+            f"at most {MAX_SAMPLE_COUNT} are shown here: take {duration / MAX_SAMPLE_COUNT:.2g} (s) or more"
         )
 
 
-def at_rest(case: StudioCase) -> Result:
-    """The robot of a case that cannot be computed: a moment in which nobody pushes it."""
-    return computed(StudioCase(case.robot, {"duration": MOMENT, "native": False}))
+def compute_rest(case: StudioCase) -> Result:
+    """Compute a short run of a robot without inputs, to show a case whose run cannot be computed."""
+    return compute_run(StudioCase(case.robot, {"duration": REST_DURATION_S, "native": False}))
 
 
-def _of_twin(case: StudioCase, system: System) -> dict[str, object]:
-    """The same for the rigid twin: initial values of what it does not have are left out."""
+def _twin_arguments(case: StudioCase, system: System) -> dict[str, object]:
+    """Return the arguments for the rigid twin: initial values of coordinates that it lacks are left out."""
     flexible = System(case.robot, native=False)
-    options = case.uncontrolled(flexible)
+    options = case.arguments_without_control(flexible)
     for field in ("q0", "v0"):
         given = options.get(field)
         if isinstance(given, dict):
             options[field] = {name: value for name, value in given.items() if name in system.names}
         elif given is not None and not isinstance(given, str):
             raise ValueError(f"the rigid twin has other coordinates: give {field} by name, not as a list")
-    return case.control.of_twin().applied(system, options)
+    return case.control.for_rigid_twin().apply(system, options)
 
 
-LAST = 0.25  # of a run: when what still vibrates is what is left
+LATE_SHARE = 0.25  # of a run, in which residual vibration is measured
 
 
-def deflections(run: Run) -> tuple[float, float]:
-    """The largest deflection of all links' ends (m), and how far they swing within the last quarter."""
+def measure_deflections(run: Run) -> tuple[float, float]:
+    """Return the largest deflection of all link ends (m), and their largest swing in the last quarter."""
     if "deflection" not in run.data:
         return 0.0, 0.0
     found, times = run.array("deflection"), run.array("time")
-    late = found[times >= (1 - LAST) * times[-1]]
+    late = found[times >= (1 - LATE_SHARE) * times[-1]]
     return float(np.abs(found).max(initial=0.0)), float(np.ptp(late, axis=0).max(initial=0.0))
 
 
-def worth(run: Run, without: Run) -> str:
-    """Both in a table of Markdown; empty where neither bends."""
-    found = {"with": deflections(run), "without": deflections(without)}
+def compare_deflections(run: Run, without: Run) -> str:
+    """Return a Markdown table of the deflections with and without control; empty if no link deflects."""
+    found = {"with": measure_deflections(run), "without": measure_deflections(without)}
     if not any(largest for largest, _ in found.values()):
         return ""
     rows = [f"| {name} | {1e3 * each[0]:.3g} mm | {1e3 * each[1]:.3g} mm |" for name, each in found.items()]

@@ -1,7 +1,8 @@
-"""Shapers and controllers that a page switches on: what becomes of the options of a simulation."""
+"""Shapers and controllers that a page adds to a simulation."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -29,21 +30,37 @@ Gain = float | Mapping[str, float]
 
 SHAPERS = ("none", *KINDS)
 FEEDBACKS = ("none", "pd", "pid", "computed torque", "lqr")
-NO_FEEDBACK = "set point: joints go there by feedback; choose pd, pid, computed torque or lqr"
-COMPLETE = ("computed torque", "lqr")  # those that hold the robot's weight themselves
+NO_FEEDBACK = "set point: needs feedback; choose pd, pid, computed torque or lqr"
+GRAVITY_COMPENSATING = ("computed torque", "lqr")  # these compensate the weight themselves
 
 
 @dataclass(frozen=True)
 class Control:
-    """What is switched on; all of it adds up.
+    """The shaper and the controllers that are switched on; torques of all controllers add up.
 
-    shaper: of torques and motions, for the lowest vibration.
-    feedback: joints follow their motions, or stay where they start, by kp, kd and ki (per inertia, of computed
-        torque), one for all or by link; "lqr" holds the posture of the start, where squares of
-        errors of joints have this weight against this effort of those of torques. Torques are added to theirs.
-    goals: by link where joints are to go instead (rad or m), within a time of `travel` (s), or at once.
-    gravity: the weight of the rigid twin is held. strain: gauges at the roots of links that bend in one plane.
-    plant: for which it is designed, the robot that is simulated unless given.
+    Attributes
+    ----------
+    shaper : str
+        Shaper of torques and motions, designed for the lowest vibration mode.
+    feedback : str
+        "pd", "pid" and "computed torque" let joints follow their motions or hold their start positions; "lqr" holds the
+        start posture; "none".
+    kp, kd, ki : float or mapping
+        Gains, one for all joints or by link (for computed torque per unit of inertia).
+    weight, effort : float or mapping
+        LQR weights of the squared joint errors and of the squared torques.
+    goals : mapping
+        Set points of joints by link (rad or m).
+    travel_time : float
+        Time in which joints move to their set points (s); 0 means a step.
+    gravity : bool
+        Compensate the weight of the rigid twin.
+    strain : bool
+        Feed back strain at the roots of links that bend in one plane.
+    strain_gain, strain_rate : float
+        Gains of the strain feedback and of its rate.
+    plant : Robot or None
+        Robot for which controllers are designed; the simulated one if None.
     """
 
     shaper: str = "none"
@@ -54,54 +71,58 @@ class Control:
     weight: Gain = 100.0
     effort: Gain = 1.0
     goals: Mapping[str, float] = field(default_factory=dict)
-    travel: float = 0.0
+    travel_time: float = 0.0
     gravity: bool = False
     strain: bool = False
     strain_gain: float = 1.0
-    strain_rate: float = 0.0  # with links of several shapes it makes fast loops, which take short steps
+    strain_rate: float = 0.0  # with several modes per link the loop becomes fast and needs short steps
     plant: Robot | None = None
 
     @property
-    def off(self) -> bool:
-        return self.shaper == "none" and not self.feeds_back
+    def is_off(self) -> bool:
+        return self.shaper == "none" and not self.has_feedback
 
     @property
-    def feeds_back(self) -> bool:
+    def has_feedback(self) -> bool:
         return self.feedback != "none" or self.gravity or self.strain
 
-    def of_twin(self) -> Control:
-        """The same for the rigid twin, which neither vibrates nor bends."""
+    def for_rigid_twin(self) -> Control:
+        """Return the control of the rigid twin, which neither vibrates nor bends."""
         plant = None if self.plant is None else self.plant.rigid()
         return replace(self, shaper="none", strain=False, plant=plant)
 
-    def applied(self, system: System, options: dict[str, Any]) -> dict[str, Any]:
-        """The options with what is switched on."""
+    def apply(self, system: System, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of a simulation with the shaper and the controllers added."""
         self._require_goals(system)
-        if self.off:
+        if self.is_off:
             return options
-        out = self.commanded(system, options)
+        out = self.with_set_point_motions(system, options)
         design = system if self.plant is None else System(self.plant, native=False)
         if self.shaper != "none":
-            for name in self.shaped(out):
-                out[name] = self._shaped(design, name, out[name], beginning(system, options))
-        return self._fed_back(system, design, out) if self.feeds_back else out
+            for name in self.shapeable_options(out):
+                out[name] = self._shape_profiles(design, name, out[name], start_posture(system, options))
+        return self._with_feedback(system, design, out) if self.has_feedback else out
 
-    def commanded(self, system: System, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options with motions of joints that are to go somewhere else; joints that feedback lets follow their
-        motions begin where these do."""
+    def with_set_point_motions(self, system: System, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options with motions to the set points.
+
+        Joints that follow a motion by feedback start where the motion starts.
+        """
         if self.feedback == "none":
             return dict(options)
-        start, moved, given = beginning(system, options), options.get("motion") or {}, options.get("q0")
-        known = given if isinstance(given, Mapping) else {}
-        firsts = {f"{link}.q": start[f"{link}.q"] for link in moved if start[f"{link}.q"] or f"{link}.q" in known}
+        start, motions, given = start_posture(system, options), options.get("motion") or {}, options.get("q0")
+        initial = given if isinstance(given, Mapping) else {}
+        starts = {f"{link}.q": start[f"{link}.q"] for link in motions if start[f"{link}.q"] or f"{link}.q" in initial}
         out = dict(options)
-        if firsts and isinstance(given, str) and given == "equilibrium":
-            out["q0"] = dict(zip(system.names, equilibrium(system, firsts).tolist(), strict=True))
-        elif firsts and (given is None or isinstance(given, Mapping)):
-            out["q0"] = {**(given or {}), **firsts}
-        if self.goals and self.feedback != "lqr":  # which holds a posture, and goes there at once
-            ways = {link: self._way(start.get(f"{link}.q", 0.0), goal) for link, goal in self.goals.items()}
-            out["motion"] = {**moved, **ways}
+        if starts and isinstance(given, str) and given == "equilibrium":
+            out["q0"] = dict(zip(system.names, equilibrium(system, starts).tolist(), strict=True))
+        elif starts and (given is None or isinstance(given, Mapping)):
+            out["q0"] = {**(given or {}), **starts}
+        if self.goals and self.feedback != "lqr":  # lqr holds a posture and steps to it
+            goal_motions = {
+                link: self._set_point_profile(start.get(f"{link}.q", 0.0), goal) for link, goal in self.goals.items()
+            }
+            out["motion"] = {**motions, **goal_motions}
         return out
 
     def _require_goals(self, system: System) -> None:
@@ -110,68 +131,75 @@ class Control:
         links = [each.link for each in driven_joints(system)] if self.goals else []
         for link in self.goals:
             if link not in links:
-                raise ValueError(f"set point: no actuator drives {link!r}; there are those of {', '.join(links)}")
+                raise ValueError(f"set point: no actuator drives {link!r}; driven links: {', '.join(links)}")
 
-    def _way(self, start: float, goal: float) -> Profile:
-        if real_number("within", self.travel, "s", least=0):
-            return minimum_jerk(start, goal, self.travel)
+    def _set_point_profile(self, start: float, goal: float) -> Profile:
+        if real_number("within", self.travel_time, "s", least=0):
+            return minimum_jerk(start, goal, self.travel_time)
         return step(goal, before=start)
 
-    def shaped(self, options: Mapping[str, Any]) -> list[str]:
-        """Which options a shaper works on; a sentence where that is none."""
+    def shapeable_options(self, options: Mapping[str, Any]) -> list[str]:
+        """Return the names of the options that a shaper can modify; raise an error if there are none."""
         found = [name for name in ("torque", "motion") if isinstance(options.get(name), Mapping) and options[name]]
         if not found:
-            law = "its torques come from a feedback" if options.get("torque") else "it has neither torques nor motions"
+            reason = (
+                "torques come from a feedback law" if options.get("torque") else "there are neither torques nor motions"
+            )
             raise ValueError(
-                f"shaper: nothing of this simulation can be shaped: {law}; shapers are for profiles of torques and "
+                f"shaper: this simulation has nothing to shape: {reason}; shapers are for profiles of torques and "
                 "motions, and for set points of pd, pid and computed torque"
             )
         return found
 
-    def _shaped(
+    def _shape_profiles(
         self, system: System, name: str, given: Mapping[str, Any], posture: Mapping[str, float]
     ) -> dict[str, Any]:
-        made = shaper(cast(Any, self.shaper), system, q=dict(posture) or None, joints=held(name))
-        return {link: made(profile(each, f"{name}.{link}")) for link, each in given.items()}
+        apply_shaper = shaper(cast(Any, self.shaper), system, q=dict(posture) or None, joints=joint_condition(name))
+        return {link: apply_shaper(profile(each, f"{name}.{link}")) for link, each in given.items()}
 
-    def _fed_back(self, simulated: System, system: System, options: dict[str, Any]) -> dict[str, Any]:
-        self.require_possible(system, options)
-        moved = {} if self.feedback == "none" else dict(options.pop("motion", None) or {})
-        laws = [*self._following(system, at_rest(simulated, options.get("q0")), moved), *self._added(system)]
+    def _with_feedback(self, simulated: System, system: System, options: dict[str, Any]) -> dict[str, Any]:
+        self.require_compatible(system, options)
+        motions = {} if self.feedback == "none" else dict(options.pop("motion", None) or {})
+        laws = [
+            *self._tracking_laws(system, q0_posture(simulated, options.get("q0")), motions),
+            *self._extra_laws(system),
+        ]
         torque = given_feedback(system, options.get("torque") or None, None)
         laws += [] if torque is None else [torque]
-        return {**options, "torque": reduce(lambda one, other: one + other, laws)} if laws else options
+        return {**options, "torque": reduce(operator.add, laws)} if laws else options
 
-    def require_possible(self, system: System, options: Mapping[str, Any]) -> None:
-        """A sentence of what cannot be together."""
+    def require_compatible(self, system: System, options: Mapping[str, Any]) -> None:
+        """Raise an error if the controllers cannot be combined."""
         if not driven_joints(system):
             raise ValueError("feedback: no joint of this robot has an actuator")
-        if self.gravity and self.feedback in COMPLETE:
-            raise ValueError(f"gravity: {self.feedback} holds the robot's weight already; switch one of them off")
+        if self.gravity and self.feedback in GRAVITY_COMPENSATING:
+            raise ValueError(f"gravity: {self.feedback} already compensates the weight; switch one off")
         if self.feedback == "lqr" and options.get("motion"):
             raise ValueError("feedback: lqr holds a posture and follows no motion; pd, pid and computed torque do")
         if self.feedback == "none" and options.get("motion"):
             raise ValueError(
-                "feedback: joints that move as given have no torques; let them follow by pd, pid or computed torque"
+                "feedback: joints with prescribed motions have no torques; "
+                "choose pd, pid or computed torque to follow them"
             )
 
-    def references(self, system: System, start: Mapping[str, float], moved: Mapping[str, Any]) -> dict[str, Any]:
-        """By link where joints are to be that start somewhere."""
-        held = {each.link: start.get(f"{each.link}.q", 0.0) for each in driven_joints(system)} | dict(self.goals)
-        return {link: moved.get(link, there) for link, there in held.items()}
+    def references(self, system: System, start: Mapping[str, float], motions: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the references of all driven joints by link: set points, motions or start positions."""
+        targets = {each.link: start.get(f"{each.link}.q", 0.0) for each in driven_joints(system)} | dict(self.goals)
+        return {link: motions.get(link, target) for link, target in targets.items()}
 
-    def weights(self, names: Iterable[str]) -> dict[str, float]:
-        """Of joints, by the names of their coordinates, `upper.q`."""
+    def state_weights(self, names: Iterable[str]) -> dict[str, float]:
+        """Return the LQR weights of joint coordinates by name (`upper.q`)."""
         if not isinstance(self.weight, Mapping):
             return dict.fromkeys(names, self.weight)
         return {name: self.weight.get(name.removesuffix(".q"), 0.0) for name in names}
 
     @property
-    def efforts(self) -> float | dict[str, float]:
+    def input_weights(self) -> float | dict[str, float]:
+        """LQR weights of torques, one for all or by link."""
         return dict(self.effort) if isinstance(self.effort, Mapping) else self.effort
 
-    def _following(self, system: System, start: Mapping[str, float], moved: Mapping[str, Any]) -> list[Feedback]:
-        references = self.references(system, start, moved)
+    def _tracking_laws(self, system: System, start: Mapping[str, float], motions: Mapping[str, Any]) -> list[Feedback]:
+        references = self.references(system, start, motions)
         if self.feedback == "pd":
             return [pd(system, self.kp, self.kd, references)]
         if self.feedback == "pid":
@@ -179,22 +207,22 @@ class Control:
         if self.feedback == "computed torque":
             return [computed_torque(system, self.kp, self.kd, references)]
         if self.feedback == "lqr":
-            there = {f"{link}.q": value for link, value in references.items()}
-            return [lqr(linearize(system, q=there), Q=self.weights(there), R=self.efforts).feedback()]
+            posture = {f"{link}.q": value for link, value in references.items()}
+            return [lqr(linearize(system, q=posture), Q=self.state_weights(posture), R=self.input_weights).feedback()]
         return []
 
-    def _added(self, system: System) -> list[Feedback]:
+    def _extra_laws(self, system: System) -> list[Feedback]:
         found = [gravity_torque(system)] if self.gravity else []
         if self.strain:
             found += [
                 strain_feedback(system, link, gain=self.strain_gain, rate_gain=self.strain_rate)
-                for link in gauged(system)
+                for link in links_with_gauges(system)
             ]
         return found
 
 
-def at_rest(system: System, start: Any) -> dict[str, float]:
-    """By name where joints start, however that is given; those that are not in it start at zero."""
+def q0_posture(system: System, start: Any) -> dict[str, float]:
+    """Return the joint coordinates in `q0` by name; missing ones are zero."""
     joints = {each.name: each.index for each in system.coordinates if each.kind == "joint"}
     if start is None or isinstance(start, str):  # "equilibrium" holds joints at zero
         return {}
@@ -204,30 +232,30 @@ def at_rest(system: System, start: Any) -> dict[str, float]:
     return {name: float(found[index]) for name, index in joints.items()}
 
 
-def beginning(system: System, options: Mapping[str, Any]) -> dict[str, float]:
-    """The joints when a run begins: where they start, or where their motions do."""
-    moved = options.get("motion") or {}
-    first = {f"{link}.q": float(profile(each, f"motion.{link}")(0.0)) for link, each in moved.items()}
-    return at_rest(system, options.get("q0")) | first
+def start_posture(system: System, options: Mapping[str, Any]) -> dict[str, float]:
+    """Return the joint coordinates at the start of a run by name, from `q0` and the start of motions."""
+    motions = options.get("motion") or {}
+    first = {f"{link}.q": float(profile(each, f"motion.{link}")(0.0)) for link, each in motions.items()}
+    return q0_posture(system, options.get("q0")) | first
 
 
-def held(name: str) -> Literal["locked", "free"]:
-    """What joints do while a robot vibrates whose torques, or whose motions, are shaped."""
+def joint_condition(name: str) -> Literal["locked", "free"]:
+    """Return the joint condition for which a shaper is designed: locked for motions, free for torques."""
     return "locked" if name == "motion" else "free"
 
 
-def gauged(system: System) -> list[str]:
-    """Links whose strain can be fed back; a sentence where there is none."""
-    found, refused = [], ValueError("strain: no joint of this robot has an actuator")
+def links_with_gauges(system: System) -> list[str]:
+    """Return the links whose strain can be fed back; raise an error if there are none."""
+    found, problem = [], ValueError("strain: no joint of this robot has an actuator")
     for joint in driven_joints(system):
         try:
             strain_feedback(system, joint.link)
             found.append(joint.link)
         except (ValueError, TypeError) as error:
-            refused = ValueError(f"strain: {error}")
+            problem = ValueError(f"strain: {error}")
     if not found:
-        raise refused
+        raise problem
     return found
 
 
-OFF = Control()
+NO_CONTROL = Control()

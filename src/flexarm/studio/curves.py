@@ -1,9 +1,4 @@
-"""Units with which numbers can be read off an axis that has three decimals: mm, mrad, kJ, or 1e-6 kg.
-
-Quantities of runs as curves: groups by name, thinned to what a plot can show, with a line at the time shown.
-
-Which output of a robot is looked at first, and which others it has.
-"""
+"""Quantities of runs as curves for plots: groups, sample selection, readable units, and default outputs."""
 
 from __future__ import annotations
 
@@ -24,47 +19,51 @@ from flexarm.results.dataset import ENERGIES
 from flexarm.results.run import Run
 
 PREFIXES = {-9: "n", -6: "µ", -3: "m", 3: "k", 6: "M", 9: "G"}
-PREFIXED = ("m", "rad", "N", "J", "W", "Pa", "Hz", "s")  # units that begin with one of these can have a prefix
-SMALL, LARGE = 0.1, 1e4  # numbers between these are read as they are
-SPAN = 0.01  # over less than this, all ticks of an axis would be the same number
-LONGEST = 1e6  # larger numbers do not fit beside an axis
+PREFIXABLE_UNITS = ("m", "rad", "N", "J", "W", "Pa", "Hz", "s")  # units that may have an SI prefix start with these
+MIN_UNSCALED, MAX_UNSCALED = 0.1, 1e4  # values in between are not scaled
+MIN_TICK_SPAN = 0.01  # below, all tick labels would be equal
+MAX_SCALED_VALUE = 1e6  # larger numbers do not fit next to an axis
 
 
-def prefixed(low: float, high: float, unit: str) -> tuple[float, str]:
-    """By what numbers from low to high are to be multiplied, and their unit then.
+def scale_to_prefix(low: float, high: float, unit: str) -> tuple[float, str]:
+    """Return the factor and the unit that make numbers in a range readable on an axis with three decimals.
 
-    >>> prefixed(-2e-4, 3e-3, "m"), prefixed(0.0, 2.5e-6, "N m"), prefixed(0.0, 0.7, "rad")
+    >>> scale_to_prefix(-2e-4, 3e-3, "m"), scale_to_prefix(0.0, 2.5e-6, "N m"), scale_to_prefix(0.0, 0.7, "rad")
     ((1000.0, 'mm'), (1000000.0, 'µN m'), (1.0, 'rad'))
-    >>> prefixed(0.3, 0.302, "rad"), prefixed(0.0, 2e-6, "kg"), prefixed(0.0, 2e-4, "1")
+    >>> scale_to_prefix(0.3, 0.302, "rad"), scale_to_prefix(0.0, 2e-6, "kg"), scale_to_prefix(0.0, 2e-4, "1")
     ((1000.0, 'mrad'), (1000000.0, '1e-6 kg'), (1000000.0, '1e-6'))
     """
     size, span = max(abs(low), abs(high)), high - low
-    if size == 0 or (SMALL <= size < LARGE and not 0 < span < SPAN):
+    if size == 0 or (MIN_UNSCALED <= size < MAX_UNSCALED and not 0 < span < MIN_TICK_SPAN):
         return 1.0, unit
-    power = 3 * math.floor(math.log10(span if 0 < span < SPAN else size) / 3)
-    while power < 0 and size * 10.0**-power > LONGEST:
+    power = 3 * math.floor(math.log10(span if 0 < span < MIN_TICK_SPAN else size) / 3)
+    while power < 0 and size * 10.0**-power > MAX_SCALED_VALUE:
         power += 3
     if power == 0:
         return 1.0, unit
     factor = 10.0**-power
-    if power in PREFIXES and unit.replace("/", " ").split(" ")[0] in PREFIXED:
+    if power in PREFIXES and unit.replace("/", " ").split(" ")[0] in PREFIXABLE_UNITS:
         return factor, f"{PREFIXES[power]}{unit}"
     return factor, f"1e{power} {unit}".removesuffix(" 1").rstrip()
 
 
-Samples = np.ndarray[Any, np.dtype[np.int64]]
+SampleIndices = np.ndarray[Any, np.dtype[np.int64]]
 
-POINTS = 400  # of a curve: the lowest and the highest of half as many pieces
-PARTS = 8  # of a curve that has gaps; beyond, they are drawn through
-CURSOR = (0.0, 1.0)  # the range of an axis of its own that the line at the time shown has
+POINTS_PER_CURVE = 400  # the lowest and the highest sample of half as many intervals
+MAX_PART_COUNT = 8  # further gaps of a curve are connected
+CURSOR_RANGE = (0.0, 1.0)  # axis range of the cursor
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves over the same times (s): values (n,) by label, with one unit.
+    """Curves over the same times (s): arrays of values (n,) by label, with one unit.
 
-    ghosts: those of other runs, which curve they are to be compared with, and the number of their run.
-    parts: of a curve with gaps, the label of its first part by that of each other one.
+    Attributes
+    ----------
+    ghosts : mapping
+        For curves of other runs: the label of the curve to compare with, and the index of the run.
+    parts : mapping
+        For curves split at gaps: the label of the first part, by the label of each further part.
     """
 
     times: Array
@@ -75,163 +74,167 @@ class Curves:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The lowest and the highest of all values that are numbers."""
+        """The lowest and the highest finite value."""
         every = np.concatenate([np.zeros(0), *self.values.values()])
         every = every[np.isfinite(every)]
         return (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
 
     @property
-    def whole(self) -> bool:
-        """Whether there is a number at all times."""
+    def is_complete(self) -> bool:
+        """True if all values are finite."""
         return all(np.isfinite(each).all() for each in self.values.values())
 
-    def readable(self) -> Curves:
-        """The same as a plot can show it: in a unit whose numbers can be read, without gaps inside of a curve."""
-        factor, unit = prefixed(*self.range, self.unit)
+    def in_readable_units(self) -> Curves:
+        """Return the curves in a readable unit, split at gaps."""
+        factor, unit = scale_to_prefix(*self.range, self.unit)
         values, parts = {}, {}
         for label, each in self.values.items():
-            for k, part in enumerate(_unbroken(each)):
+            for k, part in enumerate(_split_at_gaps(each)):
                 begin = self.times[np.isfinite(part).argmax()]
-                own = label if k == 0 else f"{label}, from {begin:.4g} s"
-                values[own] = factor * part
+                part_label = label if k == 0 else f"{label}, from {begin:.4g} s"
+                values[part_label] = factor * part
                 if k:
-                    parts[own] = label
+                    parts[part_label] = label
         return Curves(self.times, values, unit, self.ghosts, parts)
 
     def with_cursor(self, time: float) -> list[Array]:
-        """Times, values, and last a needle at a time, from below to above `CURSOR`, the range that a plot shows of it.
+        """Return times, values and a cursor at the given time, as plot data.
 
-        Plots have no upright lines: the needle stands on a line that is never seen.
+        Plots cannot draw vertical lines: the cursor is a needle through `CURSOR_RANGE` on an invisible baseline.
         """
-        place = int(np.searchsorted(self.times, time))
-        times = np.insert(self.times, [place] * 3, time)
-        needle = np.full(len(times), CURSOR[0] - 1.0)
-        needle[place + 1] = CURSOR[1] + 1.0
+        index = int(np.searchsorted(self.times, time))
+        times = np.insert(self.times, [index] * 3, time)
+        needle = np.full(len(times), CURSOR_RANGE[0] - 1.0)
+        needle[index + 1] = CURSOR_RANGE[1] + 1.0
         at = [np.interp(time, self.times, each) for each in self.values.values()]
-        values = [np.insert(each, [place] * 3, now) for each, now in zip(self.values.values(), at, strict=True)]
+        values = [np.insert(each, [index] * 3, now) for each, now in zip(self.values.values(), at, strict=True)]
         return [times, *values, needle]
 
 
-def _unbroken(values: Array) -> list[Array]:
-    """A curve as parts that have no gap inside: plots draw straight through one."""
-    good = np.isfinite(values)
-    values = np.where(good, values, np.nan)
-    begins = np.flatnonzero(good & ~np.r_[False, good[:-1]])
+def _split_at_gaps(values: Array) -> list[Array]:
+    """Split a curve into parts without inner gaps, because plots connect points across gaps."""
+    is_finite = np.isfinite(values)
+    values = np.where(is_finite, values, np.nan)
+    begins = np.flatnonzero(is_finite & ~np.r_[False, is_finite[:-1]])
     if len(begins) < 2:
         return [values]
-    edges = [0, *begins[1:PARTS].tolist(), len(values)]
-    places = np.arange(len(values))
-    return [np.where((places >= begin) & (places < end), values, np.nan) for begin, end in pairwise(edges)]
+    edges = [0, *begins[1:MAX_PART_COUNT].tolist(), len(values)]
+    indices = np.arange(len(values))
+    return [np.where((indices >= begin) & (indices < end), values, np.nan) for begin, end in pairwise(edges)]
 
 
-def telling(values: Iterable[Array], samples: int) -> Samples:
-    """Which of many samples to draw, so that no peak is lost: the lowest and the highest of each piece of time."""
-    if samples <= POINTS:
+def select_samples(values: Iterable[Array], samples: int) -> SampleIndices:
+    """Return the indices of samples to draw: the lowest and the highest of each interval, so that peaks remain."""
+    if samples <= POINTS_PER_CURVE:
         return np.arange(samples)
-    edges = np.linspace(0, samples, POINTS // 2 + 1).astype(int)
+    edges = np.linspace(0, samples, POINTS_PER_CURVE // 2 + 1).astype(int)
     kept = {0, samples - 1}
     for each in values:
         low, high = np.where(np.isfinite(each), each, np.inf), np.where(np.isfinite(each), each, -np.inf)
         for begin, end in pairwise(edges.tolist()):
             kept |= {begin + int(low[begin:end].argmin()), begin + int(high[begin:end].argmax())}
             gap = np.isnan(each[begin:end])
-            if gap.any():  # where there is no number, there is no line
+            if gap.any():  # keep gaps
                 kept.add(begin + int(gap.argmax()))
     return np.array(sorted(kept))
 
 
-def _at(times: Array, own: Array, values: Array) -> Array:
-    """Values at times: those of samples as they are, and straight between them."""
-    found = np.interp(times, own, values)
-    place = np.minimum(np.searchsorted(own, times), len(own) - 1)
-    return np.where(own[place] == times, values[place], found)
+def _interpolate(times: Array, sample_times: Array, values: Array) -> Array:
+    """Interpolate samples linearly; at sample times the values are exact."""
+    found = np.interp(times, sample_times, values)
+    index = np.minimum(np.searchsorted(sample_times, times), len(sample_times) - 1)
+    return np.where(sample_times[index] == times, values[index], found)
 
 
 GROUPS = ("joints", "tip", "tip deflection", "torques", "energies", "energy balance")
 
 
 class Quantities:
-    """What can be plotted of a run: groups, then single quantities by name."""
+    """Quantities of a run that can be plotted: groups, then single quantities by name."""
 
     def __init__(self, run: Run) -> None:
         self._run, self._data = run, run.data
-        self._known = available(run.data)
+        self._available = available(run.data)
 
     @cached_property
     def names(self) -> list[str]:
-        return [name for name in GROUPS if self._members(name)] + list(self._known)
+        return [name for name in GROUPS if self._group_members(name)] + list(self._available)
 
     def curves(self, name: str, others: Mapping[str, Quantities] | None = None) -> Curves:
-        """A group or a quantity; of other runs by name, too, as far as they have it."""
-        own, known = self._run.array("time"), self._values(name)
-        times = np.asarray(own[telling(known.values(), len(own))])
+        """Return the curves of a group or quantity, with those of other runs by name."""
+        sample_times, quantities = self._run.array("time"), self._values(name)
+        times = np.asarray(sample_times[select_samples(quantities.values(), len(sample_times))])
         compared = {
-            known_as: (other._run.array("time"), other._values(name, known))
-            for known_as, other in (others or {}).items()
+            run_name: (other._run.array("time"), other._values(name, quantities))
+            for run_name, other in (others or {}).items()
         }
-        for span, theirs in compared.values():
-            there = span[telling((theirs[label] for label in known if label in theirs), len(span))]
-            times = np.union1d(times, there[there <= own[-1]])
-        values = {label: _at(times, own, each) for label, each in known.items()}
+        for span, other_values in compared.values():
+            other_times = span[
+                select_samples((other_values[label] for label in quantities if label in other_values), len(span))
+            ]
+            times = np.union1d(times, other_times[other_times <= sample_times[-1]])
+        values = {label: _interpolate(times, sample_times, each) for label, each in quantities.items()}
         ghosts = {}
-        for number, (known_as, (span, theirs)) in enumerate(compared.items()):
-            for label in [each for each in known if each in theirs]:  # one that ends earlier has nothing behind
-                ended = times > span[-1] + 1e-9 * own[-1]
-                values[f"{label} ({known_as})"] = np.where(ended, np.nan, _at(times, span, theirs[label]))
-                ghosts[f"{label} ({known_as})"] = label, number
+        for number, (run_name, (span, other_values)) in enumerate(compared.items()):
+            for label in [each for each in quantities if each in other_values]:  # no values after a run's end
+                ended = times > span[-1] + 1e-9 * sample_times[-1]
+                values[f"{label} ({run_name})"] = np.where(
+                    ended, np.nan, _interpolate(times, span, other_values[label])
+                )
+                ghosts[f"{label} ({run_name})"] = label, number
         return Curves(times, values, self._unit(name), ghosts)
 
-    def _values(self, name: str, wanted: Iterable[str] = ()) -> dict[str, Array]:
-        """Of all members of a group that move at all, and of those that are wanted."""
-        found = {each: np.asarray(self._known[each].of(self._data).values) for each in self._members(name)}
+    def _values(self, name: str, names: Iterable[str] = ()) -> dict[str, Array]:
+        """Return the quantities of a group that are not always zero, and those in `names`."""
+        found = {each: np.asarray(self._available[each].of(self._data).values) for each in self._group_members(name)}
         if name not in GROUPS:
             return found
-        moving = {each: values for each, values in found.items() if values.any() or each in wanted}
-        return moving or found  # what never moves clutters
+        moving = {each: values for each, values in found.items() if values.any() or each in names}
+        return moving or found
 
-    def _members(self, name: str) -> list[str]:
+    def _group_members(self, name: str) -> list[str]:
         if name == "joints":
-            wanted = coordinates_of(self._data, "joint")
+            names = coordinates_of(self._data, "joint")
         elif name == "tip":
-            wanted = ["tip.x", "tip.y", "tip.z"]
+            names = ["tip.x", "tip.y", "tip.z"]
         elif name == "tip deflection":
-            bent = [link.name for link in self._run.robot.links if link.flexible is not None]
-            wanted = [f"deflection.{link}.{axis}" for link in bent for axis in "yz"]
+            flexible = [link.name for link in self._run.robot.links if link.flexible is not None]
+            names = [f"deflection.{link}.{axis}" for link in flexible for axis in "yz"]
         elif name == "torques":
-            wanted = [each for each in self._known if each.startswith("torque.")]
+            names = [each for each in self._available if each.startswith("torque.")]
         elif name == "energies":
-            wanted = [each for each in ENERGIES if each != "balance"]
+            names = [each for each in ENERGIES if each != "balance"]
         else:
-            wanted = ["balance"] if name == "energy balance" else [name]
-        return [each for each in wanted if each in self._known]
+            names = ["balance"] if name == "energy balance" else [name]
+        return [each for each in names if each in self._available]
 
     def _unit(self, name: str) -> str:
-        units = {self._known[each].unit for each in self._members(name)}
+        units = {self._available[each].unit for each in self._group_members(name)}
         return units.pop() if len(units) == 1 else ""
 
 
 AXES = "xyz"
 
 
-def usual_output(run: Run) -> str:
-    """The tip along the axis on which it moves most in a run; of one that rests, `tip.y`."""
-    way = np.ptp(run.array("tip"), axis=0)
-    return f"tip.{AXES[int(way.argmax())]}" if way.max() > 0 else "tip.y"
+def default_output(run: Run) -> str:
+    """Return the tip coordinate with the largest motion in a run; `tip.y` if the tip rests."""
+    motion = np.ptp(run.array("tip"), axis=0)
+    return f"tip.{AXES[int(motion.argmax())]}" if motion.max() > 0 else "tip.y"
 
 
-def pushed_output(system: System, posture: Mapping[str, float], given: str) -> str | None:
-    """The tip along the axis on which an input pushes it most in a posture; None where it does not push it."""
-    there = linearize(system, q=dict(posture), inputs=[given], outputs=[f"tip.{axis}''" for axis in AXES])
-    push = np.abs(there.D[:, 0])
-    return f"tip.{AXES[int(push.argmax())]}" if push.max() > 0 else None
+def output_driven_by(system: System, posture: Mapping[str, float], given: str) -> str | None:
+    """Return the tip coordinate that an input accelerates most in a posture, or None if it accelerates none."""
+    model = linearize(system, q=dict(posture), inputs=[given], outputs=[f"tip.{axis}''" for axis in AXES])
+    gain = np.abs(model.D[:, 0])
+    return f"tip.{AXES[int(gain.argmax())]}" if gain.max() > 0 else None
 
 
-def output_words(system: System, usual: str) -> str:
-    """Names that this robot's outputs have."""
-    names = [usual, f"{usual}''", *(f"{each.link}.q" for each in system.actuators[:1])]
-    bent = [link for link in system.robot.links if link.flexible is not None]
-    for link in bent[:1]:
-        place = f"{link.length / 2:.3g}"
+def describe_outputs(system: System, default: str) -> str:
+    """Return a sentence with examples of output names of this robot."""
+    names = [default, f"{default}''", *(f"{each.link}.q" for each in system.actuators[:1])]
+    flexible = [link for link in system.robot.links if link.flexible is not None]
+    for link in flexible[:1]:
+        x = f"{link.length / 2:.3g}"
         side = "z" if link.flexible is not None and link.flexible.bend_z and not link.flexible.bend_y else "y"
-        names += [f"deflection.{link.name}.{side}", f"{link.name}({place}).{usual[-1]}", f"{link.name}.strain({place})"]
+        names += [f"deflection.{link.name}.{side}", f"{link.name}({x}).{default[-1]}", f"{link.name}.strain({x})"]
     return f"Outputs: {', '.join(f'`{name}`' for name in names)}, ..."

@@ -1,4 +1,4 @@
-"""What a page keeps and opens: robots, runs and tables as bytes with a name."""
+"""Read robots, runs and sweeps uploaded by a browser, and encode those to be downloaded."""
 
 from __future__ import annotations
 
@@ -16,28 +16,31 @@ from flexarm.results.netcdf import netcdf, read_netcdf, require_undamaged, warn_
 from flexarm.results.run import Run
 from flexarm.robot.io.files import yaml_text
 from flexarm.studio.case import StudioCase
-from flexarm.studio.server import LARGEST
+from flexarm.studio.server import MAX_FILE_BYTES
 from flexarm.studio.sweep_members import SweepResults, is_sweep
 
-INSIDE = 1_000_000_000  # bytes of numbers in such a file
-ENDINGS = (".yaml", ".yml", ".nc")
+MAX_CONTENT_BYTES = 1_000_000_000  # uncompressed
+SUFFIXES = (".yaml", ".yml", ".nc")
 
 
-def opened(name: str, content: bytes) -> StudioCase | Run | SweepResults:
-    """A robot file, a run or a sweep, from what a browser sent. Nothing in it is executed, no other file is read."""
+def read_upload(name: str, content: bytes) -> StudioCase | Run | SweepResults:
+    """Read a robot file, a run or a sweep from a browser's upload.
+
+    Nothing in the file is executed, and no other file is read.
+    """
     ending = Path(name).suffix.lower()
-    if ending not in ENDINGS:
+    if ending not in SUFFIXES:
         raise ValueError(f"{shown(name)}: must be a robot (.yaml), or a run or a sweep (.nc)")
-    if len(content) > LARGEST:
-        raise ValueError(too_large(name, len(content)))
+    if len(content) > MAX_FILE_BYTES:
+        raise ValueError(oversize_message(name, len(content)))
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
-        path = Path(folder) / f"{plain_name(Path(name).stem)}{ending}"
+        path = Path(folder) / f"{safe_file_name(Path(name).stem)}{ending}"
         path.write_bytes(content)
         try:
             if ending == ".nc":
                 _require_bounded(path)
-                return results(path)
-            found = StudioCase.of_file(path)
+                return read_results(path)
+            found = StudioCase.from_file(path)
             _require_no_tables(found.plan, f"{path.name}: simulation")
         except (ValueError, OSError) as error:
             raise ValueError(str(error).replace(f"{folder}/", "")) from None
@@ -45,12 +48,12 @@ def opened(name: str, content: bytes) -> StudioCase | Run | SweepResults:
 
 
 def _require_no_tables(node: Any, where: str) -> None:
-    """A file from a browser is alone: what it names would be looked for among the files of the server."""
+    """Refuse tables: the names in an uploaded file would be looked up among the server's files."""
     if isinstance(node, Mapping):
         if isinstance(node.get("source"), (str, os.PathLike)):
             raise ValueError(
-                f"{where}.source = {shown(node['source'])}: a file that came through the browser finds no tables; "
-                "open it by flexarm studio, or write the numbers into it"
+                f"{where}.source = {shown(node['source'])}: a file opened in the browser cannot refer to tables; "
+                "open it with flexarm studio, or write the values into it"
             )
         for name, each in node.items():
             _require_no_tables(each, f"{where}.{name}")
@@ -60,46 +63,49 @@ def _require_no_tables(node: Any, where: str) -> None:
 
 
 def _require_bounded(path: Path) -> None:
-    """A small file can hold many numbers, packed, and lead to other files; one that is no HDF5 is told of by whoever
-    reads it."""
+    """Refuse NetCDF files with too many values (small files may be compressed) or links to other files.
+
+    Files that are not HDF5 are left to the reader, which raises its own error.
+    """
     import h5py
 
     if not h5py.is_hdf5(path):
         return
     require_undamaged(path)
-    inside = 0
+    size_bytes = 0
 
     def count(group: Any) -> None:
-        nonlocal inside
+        nonlocal size_bytes
         for name in group:
             link = group.get(name, getlink=True)
             if isinstance(link, h5py.ExternalLink):
-                raise ValueError(f"{path.name}: {name} leads to another file, and none is read from here")
+                raise ValueError(f"{path.name}: {name} leads to another file; only the file itself is read")
             if not isinstance(link, h5py.HardLink):
-                continue  # another name of something in this file
+                continue  # a soft link within this file
             each = group[name]
             if isinstance(each, h5py.Group):
                 count(each)
             elif isinstance(each, h5py.Dataset):
                 if each.external or each.is_virtual:
-                    raise ValueError(f"{path.name}: {name} is kept in another file, and none is read from here")
-                inside += math.prod(each.shape or (0,)) * each.dtype.itemsize
+                    raise ValueError(f"{path.name}: {name} is stored in another file; only the file itself is read")
+                size_bytes += math.prod(each.shape or (0,)) * each.dtype.itemsize
 
     try:
         with h5py.File(path) as file:
             count(file)
     except ValueError:
         raise
-    except Exception as error:  # also groups that hold themselves
+    except Exception as error:  # includes recursive groups
         raise ValueError(f"{path.name}: cannot be read ({type(error).__name__})") from None
-    if inside > INSIDE:
+    if size_bytes > MAX_CONTENT_BYTES:
         raise ValueError(
-            f"{path.name}: holds {inside / 1e9:.3g} GB of numbers; at most {INSIDE / 1e9:.3g} are opened here"
+            f"{path.name}: holds {size_bytes / 1e9:.3g} GB of numbers; "
+            f"at most {MAX_CONTENT_BYTES / 1e9:.3g} GB can be opened"
         )
 
 
-def results(path: str | os.PathLike[str]) -> Run | SweepResults:
-    """What a NetCDF file has: a run, or many."""
+def read_results(path: str | os.PathLike[str]) -> Run | SweepResults:
+    """Read a run or a sweep from a NetCDF file."""
     data = read_netcdf(path)
     if not is_sweep(data):
         return Run.load(path)
@@ -107,27 +113,27 @@ def results(path: str | os.PathLike[str]) -> Run | SweepResults:
     return SweepResults(data)
 
 
-def too_large(name: str, size: int) -> str:
-    """What is said of a file of so many bytes."""
-    return f"{shown(name)}: has {size / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} are opened here"
+def oversize_message(name: str, size: int) -> str:
+    """Return the error message for a file of that size (bytes)."""
+    return f"{shown(name)}: has {size / 1e6:.0f} MB; at most {MAX_FILE_BYTES / 1e6:.0f} MB can be opened"
 
 
-def yaml_file(case: StudioCase) -> bytes:
-    """Robot and simulation as a robot file."""
-    if not case.control.off:
+def encode_yaml(case: StudioCase) -> bytes:
+    """Return the robot, its simulation and its sweep as a robot file."""
+    if not case.control.is_off:
         raise ValueError(
-            "save as YAML: shapers and controllers cannot stand in a file; switch them off, or copy as Python"
+            "save as YAML: a file cannot contain shapers and controllers; switch them off, or save as Python"
         )
     section = case.section
     if section is None:
         raise ValueError(
-            "save as YAML: profiles and laws that are Python objects cannot stand in a file; copy as Python"
+            "save as YAML: a file cannot contain profiles and laws that are Python objects; save as Python"
         )
     return yaml_text(case.robot, section, case.sweep).encode()
 
 
-def run_file(run: Run, ending: str) -> bytes:
-    """A run as .nc or .csv."""
+def encode_run(run: Run, ending: str) -> bytes:
+    """Return a run as a file with the suffix `.nc` or `.csv`."""
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
         path = Path(folder) / f"run{ending}"
         if ending == ".nc":
@@ -137,11 +143,11 @@ def run_file(run: Run, ending: str) -> bytes:
         return path.read_bytes()
 
 
-def sweep_file(sweep: SweepResults) -> bytes:
-    """A sweep as .nc, which is opened here and by `fa.plot_sweep`."""
+def encode_sweep(sweep: SweepResults) -> bytes:
+    """Return a sweep as a NetCDF file, which the studio and `fa.plot_sweep` read."""
     return netcdf(sweep.data.drop_vars("run", errors="ignore"))
 
 
-def plain_name(name: str) -> str:
-    """Of a file, which leads nowhere else."""
+def safe_file_name(name: str) -> str:
+    """Replace all characters of a file name that could lead to another folder."""
     return re.sub(r"[^\w-]", "_", name)[:60] or "file"

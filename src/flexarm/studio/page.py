@@ -1,7 +1,7 @@
-"""One page in one browser: its case, its run, its time, its picture. Pages share nothing.
+"""The page of one browser: its case, run, time and view. Pages share no state.
 
-All work of a page is done in one thread of its own, job after job; events of the browser only leave jobs. Numbers that
-are turned while a run is computed are taken together with the next one.
+All work of a page runs in its own thread, one job after another; browser events only submit jobs. Parameters that
+change while a run is computed are applied together in the next run.
 """
 
 from __future__ import annotations
@@ -18,124 +18,136 @@ import numpy as np
 from flexarm.dynamics.system import System
 from flexarm.results.run import Run
 from flexarm.studio.case import History, StudioCase
-from flexarm.studio.compute import MOMENT, Result, at_rest, computed
-from flexarm.studio.control import OFF, Control
-from flexarm.studio.mesh_frames import MeshFrames, thickening
+from flexarm.studio.compute import REST_DURATION_S, Result, compute_rest, compute_run
+from flexarm.studio.control import NO_CONTROL, Control
+from flexarm.studio.mesh_frames import MeshFrames, thickness_factor
 from flexarm.studio.panels.control import ControlPanel
 from flexarm.studio.panels.files import FilesPanel
-from flexarm.studio.panels.linear import ModesPanel, ResponsePanel, Shape
-from flexarm.studio.panels.parameters import Knobs
+from flexarm.studio.panels.linear import ModeAnimation, ModesPanel, ResponsePanel
+from flexarm.studio.panels.parameters import ParametersPanel
 from flexarm.studio.panels.pictures import PicturesPanel
 from flexarm.studio.panels.plots import PlotsPanel
 from flexarm.studio.panels.sweep import SweepPanel
 from flexarm.studio.panels.view import TimeLine, TimePanel, ViewPanel
 from flexarm.studio.panels.widgets import Status
 from flexarm.studio.scene import Ground, Scene
-from flexarm.studio.startup import Standing
+from flexarm.studio.startup import InitialView
 from flexarm.studio.sweep_members import SweepResults
-from flexarm.studio.sweep_run import Possible, changed
-from flexarm.studio.worker_thread import BrowserEvents, Jobs
+from flexarm.studio.sweep_run import ValidChanges, change_parameters
+from flexarm.studio.worker_thread import BrowserEvents, JobThread
 
-WIDTH = 330  # pixels of the plots
-PATIENCE = 0.5  # s: a run that takes longer gives way to what is turned meanwhile
-LOOKED = 3.0  # s after which somebody may have turned the camera
-LONG = 1.0  # s after which it is said that a run is computed,
-LONGEST = 60.0  # and at which it ends
+PANEL_WIDTH_PX = 330
+YIELD_AFTER_S = 0.5  # longer runs end early if another one is pending
+KEEP_CAMERA_AFTER_S = 3.0  # later, the user may have moved the camera
+BUSY_AFTER_S = 1.0  # longer runs are announced
+MAX_RUN_TIME_S = 60.0  # computing time
 
 
-class Page(Jobs):
-    """What is shown to one client of the server. `start` is a case to compute, or a run that was computed before;
-    `sweep` is one of that case, `stands` is how its robot stands before its run, `first` waits for that run, if
-    somebody computes it."""
+class Page(JobThread):
+    """The page of one client of the server.
+
+    Parameters
+    ----------
+    start : StudioCase or Run
+        Case to compute, or a recorded run.
+    sweep : SweepResults, optional
+        A sweep of that case.
+    preview : InitialView, optional
+        The robot before its run, shown until the run is computed.
+    first : callable, optional
+        Returns the run of the case if it was already computed.
+    """
 
     def __init__(
         self,
         client: Any,
         start: StudioCase | Run,
         sweep: SweepResults | None = None,
-        stands: Standing | None = None,
+        preview: InitialView | None = None,
         first: Callable[[], Result | None] = lambda: None,
     ) -> None:
         super().__init__(f"page {client.client_id}")
         self.client = client
         self.case: StudioCase | None = None
         self.result: Result | None = None
-        self.film: MeshFrames | None = None
+        self.frames: MeshFrames | None = None
         self.ground: Ground | None = None
-        self.line = TimeLine()
-        self.runs = 0
-        self._followed: Result | None = None  # of which all handles tell
-        self.shape: Shape | None = None
+        self.timeline = TimeLine()
+        self.run_count = 0
+        self._described_result: Result | None = None  # shown by all panels
+        self.shape: ModeAnimation | None = None
         self.kept: dict[str, Result] = {}
-        self.kept_runs = 0
+        self.kept_count = 0
         self._history = History()
-        self.doubt: Exception | None = None  # what is wrong with gains that are typed
-        self._refused: dict[str, float | str] = {}
-        self._refusal: Exception | None = None
-        self._turned: dict[str, float | str] = {}
-        self._turned_at = 0.0  # when a hand did so
-        self._wanted = 0  # jobs that wait and want another run
-        self._stale = False  # whether the picture is of a case before
+        self.control_error: Exception | None = None  # of invalid gains
+        self._invalid: dict[str, float | str] = {}
+        self._invalid_error: Exception | None = None
+        self._changes: dict[str, float | str] = {}
+        self._changed_at = 0.0  # by the user
+        self._pending_runs = 0  # submitted jobs that need another run
+        self._stale = False  # True if the view shows a previous case
         self._lock = threading.Lock()
         self._stop = False
         self.scene = Scene(client)
-        self._stood = None if stands is None else time.monotonic()
-        if stands is not None:  # the robot first: all handles together take a browser longer
-            self.scene.ground(stands.ground)
-            self.scene.show(stands.still)
+        self._preview_time = None if preview is None else time.monotonic()
+        if preview is not None:  # first, because the panels take a browser longer
+            self.scene.set_ground(preview.ground)
+            self.scene.show(preview.view_state)
             client.flush()
         self._build()
         self.start()
-        self.do(lambda: self.open(start, first()))
+        self.submit(lambda: self.open(start, first()))
         if sweep is not None:
-            self.do(lambda: self.sweeps.take(sweep, self.case))
+            self.submit(lambda: self.sweeps.show_sweep(sweep, self.case))
 
     # --- jobs ---
 
     @property
-    def moving(self) -> bool:
-        return self.line.playing or self.shape is not None
+    def is_moving(self) -> bool:
+        return self.timeline.playing or self.shape is not None
 
-    def move(self, seconds: float) -> None:
-        self.line.advance(seconds)
+    def draw_next_frame(self, seconds: float) -> None:
+        self.timeline.advance(seconds)
         self.show()
 
-    def trouble(self, error: Exception) -> None:
-        self.status.count()
-        self.say(error)
+    def report_failure(self, error: Exception) -> None:
+        self.status.begin_action()
+        self.show_error(error)
 
-    def want(self, job: Callable[[], None]) -> None:
-        """Leave a job that wants another run: one that is computed meanwhile gives way. Called from any thread."""
+    def submit_run(self, job: Callable[[], None]) -> None:
+        """Submit a job that needs another run; a run in progress then ends early. Called from any thread."""
         with self._lock:
-            self._wanted += 1
+            self._pending_runs += 1
 
-        def wanted() -> None:
+        def run_job() -> None:
             with self._lock:
-                self._wanted -= 1
+                self._pending_runs -= 1
             try:
                 job()
             finally:
-                self._settle()
+                self._recompute_if_stale()
 
-        self.do(wanted)
+        self.submit(run_job)
 
-    # --- what a page does ---
+    # --- actions ---
 
-    def open(self, what: StudioCase | Run, first: Result | None = None, said: Sequence[str] = ()) -> None:
-        """Another robot, or a run that was computed before; `first` is the run of a case, if somebody has it; `said`
-        is what was warned of when it was read. One that cannot be shown leaves what was there; where nothing was, the
-        robot at rest, so that its numbers can be set right."""
-        case, problem = None if isinstance(what, Run) else what, None
+    def open(self, start: StudioCase | Run, first: Result | None = None, warned: Sequence[str] = ()) -> None:
+        """Show another robot, or a recorded run.
+
+        If it cannot be shown, the previous content stays; if there was none, the robot is shown at rest, so that its
+        parameters can be corrected. `first` is the run of the case, if known; `warned` are warnings from reading it.
+        """
+        case, problem = None if isinstance(start, Run) else start, None
         try:
-            result = self.recorded(what) if isinstance(what, Run) else first or self.compute(what)
+            result = self.load_recorded(start) if isinstance(start, Run) else first or self.compute(start)
         except Exception as error:
             if self.result is not None or case is None:
                 raise
-            self.status.nothing()
-            self.say(error)  # in case it cannot even be at rest
-            result, problem = at_rest(case), error
-        result = replace(result, warned=(*said, *result.warned))
-        before, history, time_before = (self.case, self.result), self._history, self.line.time
+            self.status.show_nothing()
+            self.show_error(error)  # first, because the robot at rest may fail, too
+            result, problem = compute_rest(case), error
+        result = replace(result, warnings=(*warned, *result.warnings))
+        before, history, time_before = (self.case, self.result), self._history, self.timeline.time
         self._history = History(case)
         try:
             self._show_opened(case, result, 0.0)
@@ -144,228 +156,239 @@ class Page(Jobs):
                 self._history = history
                 self._show_opened(before[0], before[1], time_before)
             raise
-        self._stale = self._gave_way(result)
+        self._stale = self._was_superseded(result)
         if problem is not None:
-            self._refusal = problem
-            self._tell()
+            self._invalid_error = problem
+            self._update_status()
 
     def _show_opened(self, case: StudioCase | None, result: Result, begin: float) -> None:
-        self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
-        self.line.time = begin
-        self.view.thicken_to(thickening(result.system))
-        self._note(result)
-        problems = self._draw()  # the arm first: knobs and plots take a browser longer
-        assert self.film is not None
-        self.ground = Ground.of(result.system.robot, self.film.cloud)
-        self.scene.ground(self.ground, look=self._stood is None or time.monotonic() - self._stood < LOOKED)
-        self._stood = None
-        self.knobs.build(self.case)
+        self.case, self._invalid, self._invalid_error, self.control_error = case, {}, None, None
+        self.timeline.time = begin
+        self.view.thicken_to(thickness_factor(result.system))
+        self._set_result(result)
+        problems = self._draw()  # first, because the panels take a browser longer
+        assert self.frames is not None
+        self.ground = Ground.from_points(result.system.robot, self.frames.cloud)
+        self.scene.set_ground(
+            self.ground, look=self._preview_time is None or time.monotonic() - self._preview_time < KEEP_CAMERA_AFTER_S
+        )
+        self._preview_time = None
+        self.parameters_panel.build(self.case)
         self.control_panel.offer(_goal_units(result.system) if self.case is not None else {})
-        self.control_panel.show(OFF if self.case is None else self.case.control)
+        self.control_panel.show(NO_CONTROL if self.case is None else self.case.control)
         self.sweeps.offer(self.case)
-        self._follow(problems)
+        self._update_panels(problems)
 
     @staticmethod
-    def recorded(run: Run) -> Result:
-        """A run that was computed before."""
+    def load_recorded(run: Run) -> Result:
+        """Return the result of a recorded run."""
         if not all(np.isfinite(run.array(name)).all() for name in ("time", "q")):
-            raise ValueError("this run has times or coordinates that are no numbers: it cannot be shown")
+            raise ValueError("this run has times or coordinates that are not finite: it cannot be shown")
         return Result(System(run.robot, native=False), run)
 
-    def turn(self, path: str, value: float | str) -> None:
-        """A number is turned, or a text typed for it; called from any thread."""
+    def set_parameter(self, path: str, value: float | str) -> None:
+        """Set a parameter to a value or a typed text. Called from any thread."""
         with self._lock:
-            self._turned[path], self._turned_at = value, time.monotonic()
-        self.want(self._apply)
+            self._changes[path], self._changed_at = value, time.monotonic()
+        self.submit_run(self._apply_changes)
 
     def undo(self) -> None:
         if self._history.last is not None:
-            self._go_to(self._history.last)
+            self._switch_to(self._history.last)
             self._history.pop()
 
     def reset(self) -> None:
         first = self._history.first
         if first is not None and self.case is not None and first is not self.case:
-            self.go(first)
-            self.control_panel.forget_goals()
+            self.go_to(first)
+            self.control_panel.clear_goals()
 
-    def control(self, control: Control) -> None:
-        """Shapers and controllers as they are switched now."""
+    def set_control(self, control: Control) -> None:
+        """Replace the shapers and controllers."""
         if self.case is None:
-            raise ValueError("control: a recorded run has no simulation that could be computed again")
+            raise ValueError("control: a recorded run cannot be computed again")
         before, case = vars(self.case.control), replace(self.case, control=control)
         result = self.compute(case)
-        self.doubt = None
-        turned = [f"control.{name}" for name, value in vars(control).items() if before[name] != value]
-        self._accept(case, result, turned, time.monotonic())
+        self.control_error = None
+        changes = [f"control.{name}" for name, value in vars(control).items() if before[name] != value]
+        self._accept(case, result, changes, time.monotonic())
 
-    def go(self, case: StudioCase) -> Result:
-        """Another case of the same robot, from which one can go back."""
+    def go_to(self, case: StudioCase) -> Result:
+        """Show another case of the same robot, and store the current one for undo."""
         before = self.case
-        result = self._go_to(case)
+        result = self._switch_to(case)
         if before is not None:
-            self._history.keep(before)
+            self._history.push(before)
         return result
 
-    def _go_to(self, case: StudioCase) -> Result:
+    def _switch_to(self, case: StudioCase) -> Result:
         result = self.compute(case)
-        self.case, self._refused, self._refusal, self.doubt = case, {}, None, None
-        self.knobs.show(case)
+        self.case, self._invalid, self._invalid_error, self.control_error = case, {}, None, None
+        self.parameters_panel.show(case)
         self.control_panel.show(case.control)
-        self._take(result)
+        self._show_result(result)
         return result
 
     def compute(self, case: StudioCase, rigid: bool = False) -> Result:
-        """The run of a case; what it came to, if it is stopped, takes too long, or nobody wants it any more."""
-        begin, told, self._stop = time.monotonic(), False, False
+        """Compute the run of a case; return it partially if it is stopped, takes too long, or is superseded."""
+        begin, announced, self._stop = time.monotonic(), False, False
 
-        def enough() -> bool:
-            nonlocal told
+        def should_stop() -> bool:
+            nonlocal announced
             waited = time.monotonic() - begin
-            if waited > LONG and not told:
-                told = True
-                self.status.busy()
-            return self._closed or self._stop or waited > LONGEST or (waited > PATIENCE and self._wanted > 0)
+            if waited > BUSY_AFTER_S and not announced:
+                announced = True
+                self.status.show_busy()
+            return (
+                self._closed
+                or self._stop
+                or waited > MAX_RUN_TIME_S
+                or (waited > YIELD_AFTER_S and self._pending_runs > 0)
+            )
 
         try:
-            return computed(case, rigid, enough)
+            return compute_run(case, rigid, should_stop)
         except Exception:
-            self.forget()  # that it is being computed
+            self.reset_status()  # removes the announcement
             raise
 
-    def _apply(self) -> None:
-        """Take all that was turned and can be; what cannot stays refused until it can, and is said."""
+    def _apply_changes(self) -> None:
+        """Apply all valid changes; invalid ones are reported and kept until they are corrected."""
         with self._lock:
-            turned, self._turned = self._turned, {}
-        if not turned or self.case is None:
+            changes, self._changes = self._changes, {}
+        if not changes or self.case is None:
             return
-        found = self._possible(
-            self.case, turned | {path: each for path, each in self._refused.items() if path not in turned}
+        found = self._keep_valid(
+            self.case, changes | {path: each for path, each in self._invalid.items() if path not in changes}
         )
-        self._refused, self._refusal = found.refused, found.problem
+        self._invalid, self._invalid_error = found.invalid, found.problem
         if found.result is not None:
-            self._accept(found.case, found.result, turned, self._turned_at)
+            self._accept(found.case, found.result, changes, self._changed_at)
         elif found.problem is not None:
-            self.trouble(found.problem)
+            self.report_failure(found.problem)
 
-    def _possible(self, case: StudioCase, wanted: Mapping[str, float | str]) -> Possible:
-        """As many of these numbers as can be, and their run: all together, else those that the robot bears, else one
-        after the other."""
+    def _keep_valid(self, case: StudioCase, changes: Mapping[str, float | str]) -> ValidChanges:
+        """Return the case with as many changes as possible, and its run.
+
+        Tries all changes together, then those that are valid by themselves, then one after another.
+        """
         try:
-            whole = changed(case, wanted)
-            return Possible(whole, self.compute(whole))
+            changed = change_parameters(case, changes)
+            return ValidChanges(changed, self.compute(changed))
         except Exception as error:
-            if len(wanted) == 1:
-                return Possible(case, None, dict(wanted), error)
-        borne = Possible(case)
-        for path, value in wanted.items():
-            borne = borne.tried(path, value, lambda _: None)
-        if 0 < len(borne.refused) < len(wanted):
+            if len(changes) == 1:
+                return ValidChanges(case, None, dict(changes), error)
+        possible = ValidChanges(case)
+        for path, value in changes.items():
+            possible = possible.with_change(path, value, lambda _: None)
+        if 0 < len(possible.invalid) < len(changes):
             with contextlib.suppress(Exception):
-                return replace(borne, result=self.compute(borne.case))
-        found = Possible(case)
-        for path, value in wanted.items():
-            found = found.tried(path, value, self.compute)
+                return replace(possible, result=self.compute(possible.case))
+        found = ValidChanges(case)
+        for path, value in changes.items():
+            found = found.with_change(path, value, self.compute)
         return found
 
-    def _accept(self, case: StudioCase, result: Result, turned: Iterable[str], now: float) -> None:
-        """Another case, from which one can go back, and its run; these of its numbers were turned now."""
+    def _accept(self, case: StudioCase, result: Result, changes: Iterable[str], now: float) -> None:
+        """Show another case and its run, and store the current one for undo."""
         if self.case is not None:
-            self._history.keep(self.case, turned, now)
+            self._history.push(self.case, changes, now)
         self.case = case
-        self._take(result)
+        self._show_result(result)
 
-    def _gave_way(self, result: Result) -> bool:
-        return result.run.status == "interrupted" and self._wanted > 0
+    def _was_superseded(self, result: Result) -> bool:
+        return result.run.status == "interrupted" and self._pending_runs > 0
 
-    def _settle(self) -> None:
-        """A run that gave way to what then was refused is computed again."""
-        if self._stale and not self._wanted and not self._closed and self.case is not None:
-            self._take(self.compute(self.case))
+    def _recompute_if_stale(self) -> None:
+        """Compute the run again if it was superseded by changes that were then rejected."""
+        if self._stale and not self._pending_runs and not self._closed and self.case is not None:
+            self._show_result(self.compute(self.case))
 
-    def _take(self, result: Result) -> None:
-        """A run to be shown from now on, unless it gave way: the next job has what is wanted now."""
-        self._stale = self._gave_way(result)
+    def _show_result(self, result: Result) -> None:
+        """Show a run, unless it was superseded: the next job then shows a newer one."""
+        self._stale = self._was_superseded(result)
         if self._stale:
             return
-        self._note(result)
+        self._set_result(result)
         self.redraw()
-        self.sweeps.changed()
+        self.sweeps.update()
 
-    def _note(self, result: Result) -> None:
-        """A run that is to be drawn: all that is seen with the arm."""
-        self.result, self.runs = result, self.runs + 1
+    def _set_result(self, result: Result) -> None:
+        """Store the run, and clear what belongs to the previous one."""
+        self.result, self.run_count = result, self.run_count + 1
         self.modes.clear()
         self.files.clear()
-        self.line.stretch(float(result.run.array("time")[-1]))
+        self.timeline.set_end(float(result.run.array("time")[-1]))
 
-    def _follow(self, problems: Sequence[Exception] = ()) -> None:
-        """All that follows once the arm is on its way, for which a browser takes longer."""
+    def _update_panels(self, problems: Sequence[Exception] = ()) -> None:
+        """Update the panels after the arm, because they take a browser longer."""
         assert self.result is not None
-        if self._followed is not self.result:
-            self._followed = self.result
+        if self._described_result is not self.result:
+            self._described_result = self.result
             self.response.clear()
             self.response.offer(self.result)
-            self.time_panel.stretch()
-            self._tell()
-        self.plots.changed()
-        self.control_panel.changed()
+            self.time_panel.update_range()
+            self._update_status()
+        self.plots.update()
+        self.control_panel.update()
         for problem in problems[:1]:
-            self.say(problem)
+            self.show_error(problem)
 
     def _draw(self) -> list[Exception]:
         assert self.result is not None
-        self.film = MeshFrames(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
-        problems = self.view.changed(self.film)
+        self.frames = MeshFrames(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
+        problems = self.view.update(self.frames)
         if self.shape is not None:
-            self.modes.choose()  # as large as before, whatever is magnified
+            self.modes.choose()  # rescales the mode to its previous size
         self._show_arm()
-        self.client.flush()  # it is on its way while all else is made
-        self.view.trace(self.film)
+        self.client.flush()  # send it while the rest is prepared
+        self.view.update_trace(self.frames)
         return problems
 
     def redraw(self) -> None:
-        """The film anew: of another run, or magnified otherwise."""
+        """Build the frames again for another run or another magnification."""
         if self.result is None:
             return
-        self._follow(self._draw())
+        self._update_panels(self._draw())
 
     def show(self) -> None:
-        """The frame of the time shown."""
+        """Show the frame at the current time."""
         self._show_arm()
-        if self.film is not None and self.shape is None:
+        if self.frames is not None and self.shape is None:
             self.time_panel.show()
             self.plots.follow()
 
     def _show_arm(self) -> None:
-        if self.film is None:
+        if self.frames is None:
             return
         if self.shape is not None:
-            self.view.posture(self.film, self.shape.posture(time.monotonic()))
+            self.view.posture(self.frames, self.shape.posture(time.monotonic()))
         else:
-            self.view.draw(self.film, self.film.index(self.line.time), playing=self.line.playing)
+            self.view.draw(self.frames, self.frames.index(self.timeline.time), playing=self.timeline.playing)
 
-    # --- words ---
+    # --- messages ---
 
     @property
     def error(self) -> str:
         return self.status.error
 
-    def say(self, error: BaseException) -> None:
-        """An error, in the page."""
-        self.status.say(error)
+    def show_error(self, error: BaseException) -> None:
+        """Show an error in the page."""
+        self.status.show_error(error)
 
-    def forget(self) -> None:
-        """What was said of an earlier action; numbers that are refused still are."""
+    def reset_status(self) -> None:
+        """Remove messages of earlier actions; errors of invalid parameters remain."""
         if self.result is not None:
-            self._tell()
+            self._update_status()
 
-    def _tell(self) -> None:
+    def _update_status(self) -> None:
         assert self.result is not None
-        self.status.tell(self.result, self.case, self._refusal is not None and self.line.end == MOMENT)
-        for problem in (self.doubt, self._refusal):
+        self.status.show_result(
+            self.result, self.case, self._invalid_error is not None and self.timeline.end == REST_DURATION_S
+        )
+        for problem in (self.control_error, self._invalid_error):
             if problem is not None:
-                self.say(problem)
+                self.show_error(problem)
 
     def _build(self) -> None:
         gui = self.client.gui
@@ -374,19 +397,19 @@ class Page(Jobs):
         BrowserEvents(self)
         self.time_panel = TimePanel(self)
         tabs = gui.add_tab_group()
-        with tabs.add_tab("Knobs"):
+        with tabs.add_tab("Parameters"):
             back = gui.add_button_group("go back", ("Undo", "Reset", "Stop"))
-            back.on_click(self._go_back)
-            self.knobs = Knobs(gui, self.turn)
+            back.on_click(self._on_go_back)
+            self.parameters_panel = ParametersPanel(gui, self.set_parameter)
         with tabs.add_tab("View"):
             self.view = ViewPanel(self)
         panel = gui.add_panel()
         with panel.add_tab("Plots"):
             self.plots = PlotsPanel(self)
         panel.dock_left()
-        panel.set_width(WIDTH)
+        panel.set_width(PANEL_WIDTH_PX)
         gui.main_panel.dock_right()
-        gui.main_panel.set_width(WIDTH)
+        gui.main_panel.set_width(PANEL_WIDTH_PX)
         with tabs.add_tab("Modes"):
             self.modes = ModesPanel(self)
         with tabs.add_tab("Response"):
@@ -399,16 +422,16 @@ class Page(Jobs):
             self.files = FilesPanel(self)
             self.pictures = PicturesPanel(self)
 
-    async def _go_back(self, event: Any) -> None:
-        """Callbacks are coroutines: these keep the order of events."""
+    async def _on_go_back(self, event: Any) -> None:
+        """Handle a button. Callbacks are coroutines, because viser keeps the order of events for these only."""
         if event.target.value == "Stop":
             self._stop = True
         else:
-            self.want(self.undo if event.target.value == "Undo" else self.reset)
+            self.submit_run(self.undo if event.target.value == "Undo" else self.reset)
 
 
 def _goal_units(system: System) -> dict[str, str]:
-    """By link the units of joints that are driven."""
+    """Return the units of driven joints by link."""
     return {
         each.link: "rad" if unit == "N m" else "m"
         for each, unit in zip(system.actuators, system.input_units, strict=True)

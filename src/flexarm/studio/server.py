@@ -1,6 +1,6 @@
-"""What the server answers: viser's page with the studio's own script in it, to pages of this machine alone.
+"""The server of the studio: one page for each browser of this machine.
 
-The server of the studio: pages for browsers of this machine, each with a state of its own.
+It serves viser's page with the studio's own script (`page.js`), and refuses pages of other sites.
 """
 
 from __future__ import annotations
@@ -30,99 +30,124 @@ if TYPE_CHECKING:
     from flexarm.studio.case import StudioCase
     from flexarm.studio.compute import Result
     from flexarm.studio.page import Page
-    from flexarm.studio.startup import Standing
+    from flexarm.studio.startup import InitialView
     from flexarm.studio.sweep_members import SweepResults
 
 
-HERE = "127.0.0.1"
-LOCAL = (HERE, "localhost", "::1")
-OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")  # where pages of this machine are from
-OWN_NAME = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)  # by which they ask for it
-LARGEST = 50_000_000  # bytes of a file that is opened
-LIMIT = "const LARGEST = 0;"
+LOCALHOST = "127.0.0.1"
+LOCAL_HOSTS = (LOCALHOST, "localhost", "::1")
+LOCAL_ORIGIN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")
+LOCAL_HOST_HEADER = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
+MAX_FILE_BYTES = 50_000_000  # of uploaded files
+LIMIT_LINE = "const MAX_FILE_BYTES = 0;"  # in page.js
 
-_lock = threading.Lock()  # what is changed below belongs to all threads
+_patch_lock = threading.Lock()  # guards the patch of websockets
 
 
 @contextlib.contextmanager
-def own_page(host: str) -> Iterator[None]:
-    """A server that is made inside has the studio's script in its page. For this machine alone, it refuses pages of
-    other sites that a browser has open: viser asks nobody where a page is from, and the address of this machine is no
-    secret. It answers to the names of this machine only: a site could give its own name that address."""
+def patched_server(host: str) -> Iterator[None]:
+    """Patch `websockets` while a server is created, so that it serves the studio's script and local pages only.
+
+    viser checks neither the origin nor the host name: any site open in the same browser could connect to the server.
+    """
     import websockets.asyncio.server as sockets
 
-    usual: Any = sockets.serve
+    original: Any = sockets.serve
 
     def serve(*arguments: Any, process_request: Any = None, **options: Any) -> Any:
-        if host in LOCAL:
-            options["origins"] = [OWN, None]
-        answer = with_script(process_request)
-        return usual(*arguments, process_request=for_us(answer) if host in LOCAL else answer, **options)
+        if host in LOCAL_HOSTS:
+            options["origins"] = [LOCAL_ORIGIN, None]
+        handler = inject_script(process_request)
+        return original(
+            *arguments, process_request=require_local_host(handler) if host in LOCAL_HOSTS else handler, **options
+        )
 
-    with _lock:
+    with _patch_lock:
         sockets.serve = serve  # type: ignore[misc, assignment]
         try:
             yield
         finally:
-            sockets.serve = usual  # type: ignore[misc]
+            sockets.serve = original  # type: ignore[misc]
 
 
-def for_us(answer: Callable[[Any, Any], Any] | None) -> Any:
-    """The same answers, to those who ask for this machine by a name of its own."""
+def require_local_host(handler: Callable[[Any, Any], Any] | None) -> Any:
+    """Wrap a request handler so that it refuses requests for other host names than those of this machine."""
 
-    def answered(connection: Any, request: Any) -> Any:
-        if not all(OWN_NAME.fullmatch(name) for name in request.headers.get_all("Host")):
+    def handle(connection: Any, request: Any) -> Any:
+        if not all(LOCAL_HOST_HEADER.fullmatch(name) for name in request.headers.get_all("Host")):
             return connection.respond(HTTPStatus.FORBIDDEN, "This studio answers to localhost only.\n")
-        return None if answer is None else answer(connection, request)
+        return None if handler is None else handler(connection, request)
 
-    return answered
+    return handle
 
 
-def with_script(answer: Callable[[Any, Any], Any] | None) -> Any:
-    """The same answers; the page itself with the script."""
-    if answer is None:
+def inject_script(handler: Callable[[Any, Any], Any] | None) -> Any:
+    """Wrap a request handler so that the page contains the studio's script."""
+    if handler is None:
         return None
 
-    def answered(connection: Any, request: Any) -> Any:
-        found = answer(connection, request)
+    def handle(connection: Any, request: Any) -> Any:
+        found = handler(connection, request)
         kind = "" if found is None else found.headers.get("Content-Type", "")
         if found is not None and found.status_code == 200 and kind.startswith("text/html"):
-            packed = found.headers.get("Content-Encoding") == "gzip"
-            found.body = _scripted(gzip.decompress(found.body) if packed else found.body)
+            is_packed = found.headers.get("Content-Encoding") == "gzip"
+            found.body = _insert_script(gzip.decompress(found.body) if is_packed else found.body)
             for name, value in {"Content-Encoding": "identity", "Content-Length": str(len(found.body))}.items():
                 del found.headers[name]
                 found.headers[name] = value
         return found
 
-    return answered
+    return handle
 
 
 @cache
-def _scripted(page: bytes) -> bytes:
-    script = f"<script>{own_script()}</script></head>"
+def _insert_script(page: bytes) -> bytes:
+    script = f"<script>{load_script()}</script></head>"
     return page.replace(b"<title>Viser</title>", b"<title>flexarm studio</title>").replace(
         b"</head>", script.encode(), 1
     )
 
 
-def own_script() -> str:
-    """The studio's script, with the size of files that are opened."""
+def load_script() -> str:
+    """Return the studio's script with the size limit of uploaded files."""
     text = (resources.files("flexarm.studio") / "page.js").read_text(encoding="utf-8")
-    assert LIMIT in text
-    return text.replace(LIMIT, f"const LARGEST = {LARGEST};")
+    assert LIMIT_LINE in text
+    return text.replace(LIMIT_LINE, f"const MAX_FILE_BYTES = {MAX_FILE_BYTES};")
 
 
-PORT = 8080
-BEGINNING = 5.0  # s: as long as the first page waits for what is being prepared
-ENDING = 2.0  # s: as long as a page may take to end its job
-OWN_CALLBACKS = r"coroutine '(\w*Panel|Plot|Knobs|Told|Page)\..*' was never awaited"
-MISSING = "the studio needs viser: pip install 'viser>=1.1'"
+DEFAULT_PORT = 8080
+STARTUP_TIMEOUT_S = 5.0  # the first page waits at most this long for the first run
+JOIN_TIMEOUT_S = 2.0  # of a page's last job
+UNAWAITED_CALLBACKS = r"coroutine '((\w*Panel|BrowserEvents|Page)\.|on_input|on_click).*' was never awaited"
+MISSING_VISER = "the studio needs viser: pip install 'viser>=1.1'"
 
 
 class Studio:
-    """A studio that is open: `url` leads to it, `stop()` closes it; a notebook shows it.
+    """A running studio, returned by `fa.studio`; in a notebook it displays its page.
 
-    robot, options, host, port, sweep and browser as in `fa.studio`.
+    Parameters
+    ----------
+    robot, options, host, port, sweep, browser
+        See `flexarm.studio`.
+
+    Attributes
+    ----------
+    url : str
+        Address of the page.
+    port : int
+        Port on which the server listens.
+
+    See Also
+    --------
+    flexarm.studio : Opens a studio.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> viewer = fa.studio(fa.library.two_link_arm(), browser=False)  # doctest: +SKIP
+    >>> viewer.url  # doctest: +SKIP
+    'http://localhost:8080'
+    >>> viewer.stop()  # doctest: +SKIP
     """
 
     def __init__(
@@ -136,84 +161,85 @@ class Studio:
     ) -> None:
         self._start: StudioCase | Run
         self._sweep: SweepResults | None = None
-        self._beginning: threading.Thread | None = None
-        self._standing: Standing | None = None
-        self._first: Result | None = None
-        self._host = _host(host)
+        self._warm_up_thread: threading.Thread | None = None
+        self._initial_view: InitialView | None = None
+        self._first_result: Result | None = None
+        self._host = _check_host(host)
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
         self._stopped = False
-        self._gone: set[int] = set()  # browsers that left before their page was made
-        self._known, self._begun = threading.Event(), threading.Event()
-        self._stands = threading.Event()  # it is known how the robot stands before its run
-        self._checked = threading.Event()  # what is to be computed can be, or cannot
+        self._left_clients: set[int] = set()  # that disconnected before their page existed
+        self._start_known, self._first_run_done = threading.Event(), threading.Event()
+        self._view_ready = threading.Event()  # the initial view is known, or known to be impossible
+        self._checked = threading.Event()  # the case is known to be valid or invalid
         self._problem: Exception | None = None
-        if late := not options and sweep is None and _is_robot_file(robot):
-            _require_robot(robot)  # all else of it can wait until the browser loads the page
+        if deferred := not options and sweep is None and _is_robot_file(robot):
+            _require_robot(robot)  # the rest is done while the browser loads the page
         else:
-            self._begin(robot, options, sweep)
+            self._prepare(robot, options, sweep)
             self._require_computable()
-        self._server = _viser(self._host, _port(port))
-        # a browser may leave while its page still draws: that is no news
+        self._server = _start_viser(self._host, _check_port(port))
+        # a browser may disconnect while its page still draws
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
-        warnings.filterwarnings("ignore", message=OWN_CALLBACKS, category=RuntimeWarning)
+        warnings.filterwarnings("ignore", message=UNAWAITED_CALLBACKS, category=RuntimeWarning)
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-        self._server.on_client_connect(self._opened)
-        self._server.on_client_disconnect(self._left)
+        self._server.on_client_connect(self._on_connect)
+        self._server.on_client_disconnect(self._on_disconnect)
         if browser:
-            threading.Thread(target=_browse, args=(self.url,), daemon=True, name="studio's browser").start()
-        if late:
+            threading.Thread(target=_open_browser, args=(self.url,), daemon=True, name="studio browser").start()
+        if deferred:
             try:
-                self._begin(robot, options, sweep)
-                self._known.set()
+                self._prepare(robot, options, sweep)
+                self._start_known.set()
                 self._require_computable()
             except BaseException:
                 self.stop()
                 raise
-        self._known.set()
+        self._start_known.set()
 
-    def _begin(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
-        """Know what to open; its first run is computed from now on."""
-        from flexarm.studio.startup import beginning, beginning_sweep
+    def _prepare(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
+        """Resolve what to open, and start to compute its first run."""
+        from flexarm.studio.startup import resolve_start, resolve_sweep
 
-        self._start = beginning(robot, options)
-        self._sweep = beginning_sweep(sweep, self._start)
-        self._beginning = threading.Thread(target=self._warm_up, daemon=True, name="studio begins")
-        self._beginning.start()
+        self._start = resolve_start(robot, options)
+        self._sweep = resolve_sweep(sweep, self._start)
+        self._warm_up_thread = threading.Thread(target=self._warm_up, daemon=True, name="studio warm-up")
+        self._warm_up_thread.start()
 
     def _require_computable(self) -> None:
-        """What cannot be computed is said to whoever called, not in a page that waits."""
+        """Raise the error of a case that cannot be computed in the caller, not in a waiting page."""
         self._checked.wait()
         if self._problem is not None:
             raise self._problem
 
     @property
     def port(self) -> int:
-        """Where it listens; another one than asked for if that was taken."""
+        """Port on which the server listens; differs from the requested one if that was in use."""
         return int(self._server.get_port())
 
     @property
     def url(self) -> str:
-        shown_host = "localhost" if self._host in (HERE, "0.0.0.0", "::") else self._host
+        """Address of the page."""
+        shown_host = "localhost" if self._host in (LOCALHOST, "0.0.0.0", "::") else self._host
         return f"http://{f'[{shown_host}]' if ':' in shown_host else shown_host}:{self.port}"
 
     def wait(self) -> None:
-        """Until Ctrl-C."""
+        """Block until Ctrl-C."""
         threading.Event().wait()
 
     def stop(self) -> None:
-        """Close it. What was saved stays."""
+        """Close all pages and stop the server. Saved files are kept."""
         with self._lock:
             pages, self.pages, self._stopped = list(self.pages.values()), {}, True
-        self._known.set()
-        self._stands.set()
+        self._start_known.set()
+        self._view_ready.set()
         for page in pages:
             page.close()
         for page in pages:
-            page.join(ENDING)  # what it still draws would be left to a loop that is gone
-        if self._beginning is not None:
-            self._beginning.join(ENDING)
-        with _quietly():
+            page.join(JOIN_TIMEOUT_S)  # its last job needs the server's event loop
+        if self._warm_up_thread is not None:
+            self._warm_up_thread.join(JOIN_TIMEOUT_S)
+        with _without_output():
             self._server.stop()
 
     def __repr__(self) -> str:
@@ -223,42 +249,44 @@ class Studio:
         return f'<iframe src="{self.url}" width="100%" height="600" style="border:0"></iframe>'
 
     def _warm_up(self) -> None:
-        """Trace, compile and import while the browser loads the page."""
-        from flexarm.studio.startup import first_result, first_view
+        """Import, compile and compute while the browser loads the page."""
+        from flexarm.studio.startup import compute_first_result, prepare_view
 
-        end = time.monotonic() + BEGINNING
+        end = time.monotonic() + STARTUP_TIMEOUT_S
 
-        def enough() -> bool:
+        def should_stop() -> bool:
             return self._stopped or time.monotonic() > end
 
-        self._standing = first_view(self._start)
-        self._stands.set()
+        self._initial_view = prepare_view(self._start)
+        self._view_ready.set()
         try:
-            self._first = first_result(self._start, enough, self._checked.set)
-        except Exception as error:  # once it runs, the page says it
+            self._first_result = compute_first_result(self._start, should_stop, self._checked.set)
+        except Exception as error:  # raised by the constructor, or shown in the page
             self._problem = error
         self._checked.set()
-        self._begun.set()
+        self._first_run_done.set()
 
-    def _opened(self, client: Any) -> None:
-        self._known.wait()
+    def _on_connect(self, client: Any) -> None:
+        self._start_known.wait()
         from flexarm.studio.page import Page
 
-        self._stands.wait(BEGINNING)
+        self._view_ready.wait(STARTUP_TIMEOUT_S)
         with self._lock:
-            if self._stopped or client.client_id in self._gone:
+            if self._stopped or client.client_id in self._left_clients:
                 return
-            self.pages[client.client_id] = Page(client, self._start, self._sweep, self._standing, self._first_run)
+            self.pages[client.client_id] = Page(
+                client, self._start, self._sweep, self._initial_view, self._wait_for_first_run
+            )
 
-    def _first_run(self) -> Result | None:
-        self._begun.wait(BEGINNING)
-        return self._first
+    def _wait_for_first_run(self) -> Result | None:
+        self._first_run_done.wait(STARTUP_TIMEOUT_S)
+        return self._first_result
 
-    def _left(self, client: Any) -> None:
+    def _on_disconnect(self, client: Any) -> None:
         with self._lock:
             page = self.pages.pop(client.client_id, None)
             if page is None:
-                self._gone.add(client.client_id)
+                self._left_clients.add(client.client_id)
         if page is not None:
             page.close()
 
@@ -266,33 +294,65 @@ class Studio:
 def studio(
     robot: Robot | Run | str | os.PathLike[str] | None = None,
     *,
-    host: str = HERE,
-    port: int = PORT,
+    host: str = LOCALHOST,
+    port: int = DEFAULT_PORT,
     browser: bool = True,
     sweep: xr.Dataset | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Studio:
-    """Open the studio: a page in the browser in which a robot is seen, changed and understood live.
+    """Open the studio, an interactive view of a robot in the browser.
 
-    robot: a robot, a run, or the name of a file: a robot's YAML or a run's NetCDF; a two-link arm unless given.
-    options: what `fa.simulate` is to be given, `duration=5, torque={"upper": fa.bang_bang(0.1, (1, 2))}`; a file's own
-    `simulation` section unless given. Numbers, profiles and gains in it get knobs, too; what cannot be computed is
-    raised here.
-    host, port: where it listens. Only this machine can open it; host="0.0.0.0" lets others, who can then change and
-    read all that the page can. A port that is taken gives way to the next one.
-    browser: whether to open a page at once.
-    sweep: many runs of that simulation, as `fa.sweep` or `fa.monte_carlo` gave them, or the name of their file: a map
-    whose points open as runs.
+    The page shows the robot, its run, plots, vibration modes, frequency responses, controllers and sweeps. All
+    parameters of the robot and of the simulation can be changed; the run is then computed again. The studio runs in
+    the background until `stop()` is called or the program ends.
 
-    It goes on beside the program: `fa.studio(robot).wait()` waits until Ctrl-C, `stop()` ends it.
+    Parameters
+    ----------
+    robot : Robot, Run, str or path, optional
+        A robot, a run, or the name of a robot file (`.yaml`) or a run (`.nc`). The default is a two-link arm.
+    host : str, optional
+        Address on which the server listens. The default, "127.0.0.1", admits this machine only; with "0.0.0.0" other
+        machines can read and change everything that the page can, without a password.
+    port : int, optional
+        Port; if it is in use, the next free one. The default is 8080.
+    browser : bool, optional
+        Open a page in the browser. The default is True.
+    sweep : Dataset, str or path, optional
+        Result of `fa.sweep` or `fa.monte_carlo` of this simulation, or its file: a map whose points open as runs.
+    **options
+        Arguments of `fa.simulate`, as in `duration=5, torque={"upper": fa.bang_bang(0.1, (1, 2))}`. The default is the
+        file's `simulation` section, or a small motion. Profiles and gains in them can be changed in the page, too.
+
+    Returns
+    -------
+    Studio
+        The running studio, with `url`, `wait()` and `stop()`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the simulation cannot be computed, or an argument is invalid.
+    ModuleNotFoundError
+        If viser is not installed.
+
+    See Also
+    --------
+    Run.show : Opens the studio with a recorded run.
+    simulate : Computes a run.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> viewer = fa.studio(fa.library.two_link_arm(), duration=2.0, browser=False)  # doctest: +SKIP
+    >>> viewer.wait()  # doctest: +SKIP
     """
     if not isinstance(browser, bool):
         raise TypeError(f"browser = {shown(browser)}: must be True or False")
     return Studio(robot, options, host, port, sweep, browser)
 
 
-def shown_run(run: Run, *, host: str = HERE, port: int = PORT, browser: bool = True) -> Studio:
-    """What `run.show()` opens."""
+def show_run(run: Run, *, host: str = LOCALHOST, port: int = DEFAULT_PORT, browser: bool = True) -> Studio:
+    """Open a run in the studio (`Run.show`)."""
     return studio(run, host=host, port=port, browser=browser)
 
 
@@ -301,43 +361,43 @@ def _is_robot_file(robot: Any) -> bool:
 
 
 def _require_robot(file: Any) -> None:
-    """What is wrong with a file is said before a server starts."""
+    """Raise the errors of a robot file before a server starts."""
     from flexarm.robot.io.files import read
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said when it is read again
+        warnings.simplefilter("ignore")  # shown when the file is read again
         read(file)
 
 
-def _browse(url: str) -> None:
+def _open_browser(url: str) -> None:
     import webbrowser
 
     webbrowser.open(url)
 
 
-def _host(host: object) -> str:
+def _check_host(host: object) -> str:
     if not isinstance(host, str) or not host:
         raise TypeError(f"host = {shown(host)}: must be an address, '127.0.0.1' for this machine alone")
     return host
 
 
-def _port(port: object) -> int:
+def _check_port(port: object) -> int:
     if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port < 65536:
         raise ValueError(f"port = {shown(port)}: must be a whole number, 1 to 65535")
     return port
 
 
-def _viser(host: str, port: int) -> Any:
+def _start_viser(host: str, port: int) -> Any:
     try:
         import viser
     except ModuleNotFoundError as error:
         if error.name != "viser":
             raise
-        raise ModuleNotFoundError(MISSING, name="viser") from None
-    with _quietly(), own_page(host):
+        raise ModuleNotFoundError(MISSING_VISER, name="viser") from None
+    with _without_output(), patched_server(host):
         return viser.ViserServer(host=host, port=port, verbose=False)
 
 
-def _quietly() -> contextlib.AbstractContextManager[Any]:
-    """viser tells its address and its end on stdout, which is the program's."""
+def _without_output() -> contextlib.AbstractContextManager[Any]:
+    """Suppress viser's messages on stdout."""
     return contextlib.redirect_stdout(io.StringIO())

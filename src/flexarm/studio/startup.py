@@ -1,7 +1,4 @@
-"""A robot as it stands before its run is computed: a page shows it at once, and its run when that is ready.
-
-What a studio begins with: the case or the run that it was asked to open, checked, and its first run.
-"""
+"""Start a studio: resolve and check what to open, show the robot before its run, and compute the first run."""
 
 from __future__ import annotations
 
@@ -24,24 +21,24 @@ from flexarm.robot import Robot
 from flexarm.robot.library import two_link_arm
 from flexarm.simulation.simulate import simulate
 from flexarm.studio.case import StudioCase
-from flexarm.studio.compute import Result, computed
-from flexarm.studio.files import results
-from flexarm.studio.mesh_frames import MeshFrames, Triangles, bodies_of, corners, thickening
-from flexarm.studio.scene import Ground, Still
+from flexarm.studio.compute import Result, compute_run
+from flexarm.studio.files import read_results
+from flexarm.studio.mesh_frames import MeshFrames, Triangles, build_solids, stack_corners, thickness_factor
+from flexarm.studio.scene import Ground, ViewState
 from flexarm.studio.sweep_members import SweepResults
-from flexarm.studio.sweep_run import varied
+from flexarm.studio.sweep_run import vary_case
 
 
 @dataclass(frozen=True)
-class Standing:
-    """What is seen of it, and where it stands."""
+class InitialView:
+    """The robot before its run: what is visible, and its ground."""
 
-    still: Still
+    view_state: ViewState
     ground: Ground
 
 
-def standing(case: StudioCase) -> Standing | None:
-    """The robot of a case where that says that joints start, links straight; None where only the run knows it."""
+def initial_view(case: StudioCase) -> InitialView | None:
+    """Return the robot at its start posture with straight links, or None if only the run determines it."""
     start = case.plan.get("q0") or {}
     system = System(case.robot)
     if system.constraints or not isinstance(start, Mapping) or not set(start) <= set(system.names):
@@ -49,76 +46,82 @@ def standing(case: StudioCase) -> Standing | None:
     q = np.zeros((1, system.nq))
     for name, value in start.items():
         q[0, system.index(name)] = value
-    bodies = bodies_of(system, q, 1.0, thickening(system))
-    seen = Triangles(bodies)
-    return Standing(
-        Still(corners(bodies)[0], seen.faces, seen.plain), Ground.of(case.robot, Arm(system, q, 1.0, 5).cloud)
+    bodies = build_solids(system, q, 1.0, thickness_factor(system))
+    triangles = Triangles(bodies)
+    return InitialView(
+        ViewState(stack_corners(bodies)[0], triangles.faces, triangles.base_colours),
+        Ground.from_points(case.robot, Arm(system, q, 1.0, 5).cloud),
     )
 
 
-def beginning(robot: Any, options: Mapping[str, Any]) -> StudioCase | Run:
-    """The case or the run that is meant."""
+def resolve_start(robot: Any, options: Mapping[str, Any]) -> StudioCase | Run:
+    """Return the case or the run that the arguments of `fa.studio` describe."""
     known = [name for name in inspect.signature(simulate).parameters if name not in ("robot", "progress")]
     for name in options:
         if name not in known:
             raise TypeError(describe_unknown(f"unknown option {name!r}", name, known))
     if robot is None:
-        return StudioCase.of_robot(two_link_arm(damping=1e-3), options)
+        return StudioCase.from_robot(two_link_arm(damping=1e-3), options)
     if isinstance(robot, Robot):
-        return StudioCase.of_robot(robot, options)
+        return StudioCase.from_robot(robot, options)
     if not isinstance(robot, (Run, str, os.PathLike)) or robot == "":
         raise TypeError(f"robot = {shown(robot)}: must be a Robot, a Run, or the name of a file (.yaml or .nc)")
     if isinstance(robot, Run) or Path(os.fsdecode(robot)).suffix.lower() == ".nc":
         if options:
             name = next(iter(options))
-            raise TypeError(f"{name} = {shown(options[name])}: a run is computed already; give its robot to compute it")
-        found = robot if isinstance(robot, Run) else results(robot)
+            raise TypeError(f"{name} = {shown(options[name])}: a run is already computed; give its robot instead")
+        found = robot if isinstance(robot, Run) else read_results(robot)
         if isinstance(found, SweepResults):
-            raise ValueError(f"{robot}: is a sweep, which does not hold its robot; give the robot, and this as sweep")
+            raise ValueError(
+                f"{robot}: is a sweep, which does not contain its robot; give the robot, and this file as sweep"
+            )
         return found
-    case = StudioCase.of_file(os.fsdecode(robot))
-    return StudioCase.of_robot(case.robot, options, case.file) if options else case
+    case = StudioCase.from_file(os.fsdecode(robot))
+    return StudioCase.from_robot(case.robot, options, case.file) if options else case
 
 
-def beginning_sweep(sweep: Any, start: StudioCase | Run) -> SweepResults | None:
-    """A sweep that fits the case that is opened, so that a page can show it."""
+def resolve_sweep(sweep: Any, start: StudioCase | Run) -> SweepResults | None:
+    """Return a sweep that matches the case, so that a page can show it."""
     if sweep is None:
         return None
     if isinstance(start, Run):
-        raise TypeError("sweep: is of a robot that can be computed; give the robot instead of a run")
+        raise TypeError("sweep: needs a robot to compute its members; give the robot instead of a run")
     if isinstance(sweep, (str, os.PathLike)):
-        found = results(sweep)
+        found = read_results(sweep)
         if not isinstance(found, SweepResults):
             raise ValueError(f"sweep = {os.fsdecode(sweep)!r}: is one run, not a sweep")
     else:
         found = SweepResults(sweep)
-    varied(start, found.changes(0))
+    vary_case(start, found.changes(0))
     return found
 
 
-def first_view(start: StudioCase | Run) -> Standing | None:
-    """How the robot stands before its first run is computed; None where that is not known. Pages are imported on the
-    way, for which a browser would wait otherwise."""
+def prepare_view(start: StudioCase | Run) -> InitialView | None:
+    """Return the initial view, or None if unknown; import the page's modules, so that browsers need not wait."""
     import flexarm.studio.page  # noqa: F401
 
     if isinstance(start, Run):
         return None
-    with contextlib.suppress(Exception):  # whatever it is, the run will tell
-        return standing(start)
+    with contextlib.suppress(Exception):  # the run reports the error
+        return initial_view(start)
     return None
 
 
-def first_result(start: StudioCase | Run, enough: Callable[[], bool], begun: Callable[[], None]) -> Result | None:
-    """The run that all pages begin with, computed while a browser loads; None where somebody has `enough` before.
-    `begun` is called once all that it is to be computed of was found right: what is wrong is raised before."""
+def compute_first_result(
+    start: StudioCase | Run, should_stop: Callable[[], bool], on_valid: Callable[[], None]
+) -> Result | None:
+    """Compute the run with which all pages start; None if `should_stop` returns True before its end.
+
+    `on_valid` is called once all arguments were found valid; errors in them are raised before.
+    """
     if isinstance(start, Run):
         return None
 
-    def asked() -> bool:
-        if sys.exception() is None:  # it is asked as well when an error is on its way
-            begun()
-        return enough()
+    def stop_requested() -> bool:
+        if sys.exception() is None:  # also called while an error propagates
+            on_valid()
+        return should_stop()
 
-    found = computed(start, enough=asked)
-    MeshFrames(found.system, found.run, 1.0, 1.0).alone(0)
+    found = compute_run(start, should_stop=stop_requested)
+    MeshFrames(found.system, found.run, 1.0, 1.0).single_points(0)
     return found if found.run.status != "interrupted" else None

@@ -1,10 +1,6 @@
-"""Numbers of a case as sweeps call them: `simulation.torque:upper:amplitude` is `torque.upper.amplitude` there.
+"""Sweeps of the case that a page shows: parameter names, ranges, computation, and comparison with the case.
 
-Which of several numbers a case can take.
-
-Many runs of a case, by `fa.sweep`: ranges of its fields, how far it is, and an early end.
-
-A sweep beside the case that a page shows: which member that is, what a member puts back, what makes one doubt.
+Paths of a case and names in a sweep differ: `simulation.torque:upper:amplitude` is `torque.upper.amplitude`.
 """
 
 from __future__ import annotations
@@ -22,55 +18,55 @@ from flexarm.foundation.progress import report_progress
 from flexarm.foundation.validation import real
 from flexarm.profiles.parse import profile
 from flexarm.robot.io.files import SIMULATION
-from flexarm.studio.case import Number, Scaled, StudioCase
+from flexarm.studio.case import Parameter, ScaledProfile, StudioCase
 from flexarm.studio.compute import Result
-from flexarm.studio.panels.parameters import label_of
-from flexarm.studio.panels.widgets import number_in
+from flexarm.studio.panels.parameters import field_label
+from flexarm.studio.panels.widgets import parse_number
 from flexarm.studio.sweep_members import SweepResults
 
-ROOTS = ("torque", "motion", "loads", "q0", "v0", "gains", "references")  # what is not of the robot
-CONTROLLED = ("torque", "motion", "q0", "gains", "references")  # what shapers and controllers are made of
+SIMULATION_ROOTS = ("torque", "motion", "loads", "q0", "v0", "gains", "references")  # not of the robot
+CONTROL_ROOTS = ("torque", "motion", "q0", "gains", "references")  # shapers and controllers depend on these
 SCALE = "scale"
 
 
-def fields(case: StudioCase) -> dict[str, Number]:
-    """By name all numbers that can be swept."""
-    named = ((field_of(each.path), each) for each in case.numbers())
-    return {name: each for name, each in named if name}
+def sweepable_parameters(case: StudioCase) -> dict[str, Parameter]:
+    """Return all parameters that can be swept, by name."""
+    pairs = ((field_name(each.path), each) for each in case.parameters())
+    return {name: each for name, each in pairs if name}
 
 
-def sweepable(case: StudioCase, name: str) -> bool:
-    """Whether members of a sweep differ by this field alone: all have the same shapers and controllers."""
-    return case.control.off or name.partition(".")[0] not in CONTROLLED
+def can_sweep(case: StudioCase, name: str) -> bool:
+    """Return True if a parameter can vary while all members have the same shapers and controllers."""
+    return case.control.is_off or name.partition(".")[0] not in CONTROL_ROOTS
 
 
-def require_swept(case: StudioCase, name: str) -> None:
-    """A sentence where all members would have the shapers and controllers of a case that this field is a part of."""
-    if not sweepable(case, name):
+def require_sweepable(case: StudioCase, name: str) -> None:
+    """Raise an error if the shapers and controllers of the case depend on a parameter."""
+    if not can_sweep(case, name):
         raise ValueError(
-            f"sweep: {name} cannot be varied while shapers or controllers are on, which are made of it; switch them off"
+            f"sweep: {name} cannot be varied while shapers or controllers are on: they depend on it; switch them off"
         )
 
 
-def plainly(case: StudioCase, names: Iterable[str]) -> StudioCase:
-    """The case to sweep: factors that are varied are those of the profiles themselves, whatever they are now."""
-    known = fields(case)
+def reset_scales(case: StudioCase, names: Iterable[str]) -> StudioCase:
+    """Return the case with varied scale factors set to one: a sweep scales the unscaled profiles."""
+    known = sweepable_parameters(case)
     factors = {known[name].path: 1.0 for name in names if name in known and name.endswith(f".{SCALE}")}
     return case.with_(factors) if factors else case
 
 
-def field_of(path: str) -> str:
-    """What a sweep calls a number; empty for those that none can vary.
+def field_name(path: str) -> str:
+    """Return the name of a parameter in a sweep; empty if it cannot be swept.
 
-    >>> field_of("links.fore.payload.mass"), field_of("simulation.q0:fore.q"), field_of("simulation.duration")
+    >>> field_name("links.fore.payload.mass"), field_name("simulation.q0:fore.q"), field_name("simulation.duration")
     ('links.fore.payload.mass', 'q0.fore.q', '')
-    >>> field_of("simulation.torque:upper:times"), field_of("simulation.torque:gains:kp:0")
+    >>> field_name("simulation.torque:upper:times"), field_name("simulation.torque:gains:kp:0")
     ('torque.upper.scale', 'gains.kp[1]')
     """
-    inside = path.removeprefix(f"{SIMULATION}.")
-    if inside == path:
+    inner = path.removeprefix(f"{SIMULATION}.")
+    if inner == path:
         return path
-    root, *steps = inside.split(":")
+    root, *steps = inner.split(":")
     if root == "torque" and steps[0] == "gains":
         return f"gains.{steps[1]}" + "".join(f"[{int(each) + 1}]" for each in steps[2:])
     if root in ("q0", "v0"):
@@ -82,13 +78,13 @@ def field_of(path: str) -> str:
     return ".".join([root, *steps[:-1], SCALE if steps[-1] == "times" else steps[-1]])
 
 
-def varied(case: StudioCase, changes: Mapping[str, Any]) -> StudioCase:
-    """The case of a member of a sweep that changes these; a sentence where there is no such number in it."""
-    of_robot = {name: value for name, value in changes.items() if name.partition(".")[0] not in ROOTS}
-    if of_robot:
-        case = replace(case, robot=case.robot.with_(of_robot))
-    known = {name: each.path for name, each in fields(case).items()}
-    for name in sorted((name for name in changes if name not in of_robot), key=lambda name: name.endswith(SCALE)):
+def vary_case(case: StudioCase, changes: Mapping[str, Any]) -> StudioCase:
+    """Return the case of a member with the given changes; raise an error for unknown parameters."""
+    robot_changes = {name: value for name, value in changes.items() if name.partition(".")[0] not in SIMULATION_ROOTS}
+    if robot_changes:
+        case = replace(case, robot=case.robot.with_(robot_changes))
+    known = {name: each.path for name, each in sweepable_parameters(case).items()}
+    for name in sorted((name for name in changes if name not in robot_changes), key=lambda name: name.endswith(SCALE)):
         root, _, rest = name.partition(".")
         path = known.get(name) or known.get(f"{name}.value")
         if path is None and root in ("q0", "v0") and isinstance(case.plan.get(root, {}), Mapping):
@@ -96,141 +92,144 @@ def varied(case: StudioCase, changes: Mapping[str, Any]) -> StudioCase:
         if path is not None:
             case = case.with_({path: float(changes[name])})
         elif root in ("torque", "motion") and rest.endswith(f".{SCALE}"):
-            case = _scaled(case, root, rest.removesuffix(f".{SCALE}"), float(changes[name]))
+            case = _scale_profile(case, root, rest.removesuffix(f".{SCALE}"), float(changes[name]))
         else:
             raise ValueError(
-                f"{name}: nothing in this simulation has that name, so that this member cannot be computed here"
+                f"{name}: this simulation has no parameter of that name, so this member cannot be computed here"
                 f"{suggestion(name, list(known))}"
             )
     return case
 
 
-def _scaled(case: StudioCase, root: str, link: str, factor: float) -> StudioCase:
+def _scale_profile(case: StudioCase, root: str, link: str, factor: float) -> StudioCase:
     given = case.plan.get(root)
     if not isinstance(given, Mapping) or link not in given:
         raise ValueError(f"{root}.{link}.{SCALE}: this simulation has no {root} of {link!r}")
-    made = Scaled(profile(given[link], f"{root}.{link}"), factor)
-    return replace(case, plan={**case.plan, root: {**given, link: made}})
+    scaled = ScaledProfile(profile(given[link], f"{root}.{link}"), factor)
+    return replace(case, plan={**case.plan, root: {**given, link: scaled}})
 
 
 @dataclass(frozen=True)
-class Possible:
-    """A case with the numbers that can be, its run if it was computed, those that cannot be, and why."""
+class ValidChanges:
+    """A case with all valid changes and its run, the invalid changes, and the first error."""
 
     case: StudioCase
     result: Result | None = None
-    refused: dict[str, float | str] = field(default_factory=dict)
+    invalid: dict[str, float | str] = field(default_factory=dict)
     problem: Exception | None = None
 
-    def tried(self, path: str, value: float | str, compute: Callable[[StudioCase], Result | None]) -> Possible:
-        """With one number more, taken or refused."""
+    def with_change(
+        self, path: str, value: float | str, compute: Callable[[StudioCase], Result | None]
+    ) -> ValidChanges:
+        """Return a copy with one more change, valid or invalid."""
         try:
-            case = changed(self.case, {path: value})
-            return Possible(case, compute(case), self.refused, self.problem)
+            case = change_parameters(self.case, {path: value})
+            return ValidChanges(case, compute(case), self.invalid, self.problem)
         except Exception as error:
-            return Possible(self.case, self.result, {**self.refused, path: value}, self.problem or error)
+            return ValidChanges(self.case, self.result, {**self.invalid, path: value}, self.problem or error)
 
 
-def changed(case: StudioCase, wanted: Mapping[str, float | str]) -> StudioCase:
-    """With other numbers; units that look wrong are told of by whoever shows the case, as long as they are there."""
-    with collect_warnings():
-        return case.with_({path: number_in(value, path) for path, value in wanted.items()})
+def change_parameters(case: StudioCase, changes: Mapping[str, float | str]) -> StudioCase:
+    """Return a case with other parameters; unit warnings are ignored, because the page shows them anyway."""
+    with heard():
+        return case.with_({path: parse_number(value, path) for path, value in changes.items()})
 
 
-def can_be(case: StudioCase, path: str, value: float) -> bool:
-    """Whether a robot, or a simulation, takes a number; what comes of it is another question."""
+def is_valid(case: StudioCase, path: str, value: float) -> bool:
+    """Return True if a case accepts a value."""
     try:
-        changed(case, {path: value})
+        change_parameters(case, {path: value})
     except Exception:
         return False
     return True
 
 
-MOST = 10_000  # members of a sweep in a page
-COUNT = 11  # of a field that nobody asked for otherwise
-DOING = "sweeping"
+MAX_MEMBER_COUNT = 10_000
+DEFAULT_COUNT = 11  # of values in a range
+SWEEP_PROGRESS = "sweeping"
 
 
 @dataclass(frozen=True)
 class Range:
-    """Values of a field, equally far apart from the first to the last."""
+    """Equidistant values of a field, both ends included."""
 
     field: str
     first: float
     last: float
     count: int
-    whole: bool = False
+    is_integer: bool = False
 
     @staticmethod
-    def around(field: str, number: Number, possible: Callable[[float], bool] = lambda _: True) -> Range:
-        """What one would like to see of a number: half of it to half as much again, as far as that is `possible`."""
+    def around(field: str, number: Parameter, possible: Callable[[float], bool] = lambda _: True) -> Range:
+        """Return the range from half to one and a half times the current value, as far as values are `possible`."""
         now = number.value
-        if number.whole:
+        if number.is_integer:
             first = now - 1 if now > 1 and possible(now - 1) else now
             return Range(field, first, first + 3, 4, True)
-        wide = 0.5 * abs(now) if now else 0.5
-        first, last = (_end(now, way * wide, possible) for way in (-1, 1))
-        return Range(field, first, last, COUNT)
+        width = 0.5 * abs(now) if now else 0.5
+        first, last = (_range_end(now, sign * width, possible) for sign in (-1, 1))
+        return Range(field, first, last, DEFAULT_COUNT)
 
     def values(self) -> list[float] | list[int]:
+        """Return the values; raise an error if the range is invalid."""
         if self.count < 1:
             raise ValueError(f"{self.field}: count = {self.count}: must be a whole number, at least 1")
         if not (np.isfinite(self.first) and np.isfinite(self.last)):
             raise ValueError(f"{self.field}: from and to must be numbers")
-        if self.count > MOST:
-            raise ValueError(f"{self.field}: count = {self.count}: at most {MOST} members are run here")
+        if self.count > MAX_MEMBER_COUNT:
+            raise ValueError(f"{self.field}: count = {self.count}: at most {MAX_MEMBER_COUNT} members can be run here")
         if self.count > 1 and self.first == self.last:
-            raise ValueError(f"{self.field}: from {self.first:g} to {self.last:g} are no {self.count} values")
+            raise ValueError(f"{self.field}: from {self.first:g} to {self.last:g} do not give {self.count} values")
         found = np.linspace(self.first, self.last, self.count)
-        return np.unique(np.round(found).astype(int)).tolist() if self.whole else [float(each) for each in found]
+        return np.unique(np.round(found).astype(int)).tolist() if self.is_integer else [float(each) for each in found]
 
     @property
     def section(self) -> dict[str, Any]:
-        """As a file would have it."""
-        ends = (round(self.first), round(self.last)) if self.whole else (self.first, self.last)
+        """The range as in a file's `sweep` section."""
+        ends = (round(self.first), round(self.last)) if self.is_integer else (self.first, self.last)
         return {"from": ends[0], "to": ends[1], "count": self.count}
 
 
-def _end(now: float, wide: float, possible: Callable[[float], bool]) -> float:
-    """Of a range: as far away as can be."""
+def _range_end(now: float, width: float, possible: Callable[[float], bool]) -> float:
+    """Return the farthest possible end of a range."""
     for part in (1.0, 0.5, 0.2, 0.05):
-        end = float(f"{now + part * wide:.6g}")
+        end = float(f"{now + part * width:.6g}")
         if possible(end):
             return end
     return now
 
 
-def swept(
-    case: StudioCase, ranges: list[Range], enough: Callable[[], bool], tell: Callable[[int, int], None]
+def run_sweep(
+    case: StudioCase, ranges: list[Range], should_stop: Callable[[], bool], report: Callable[[int, int], None]
 ) -> tuple[SweepResults, list[str]]:
-    """The runs of all combinations, as many as there are when somebody has `enough`, and what was warned of.
+    """Run all combinations of the ranges, until `should_stop` returns True.
 
-    tell: hears how many are done, of how many.
+    Returns the results and the warnings. `report` is called with the number of completed members and of all members.
     """
     from flexarm.sweeps.sweep import sweep
 
-    over = _over(ranges)
+    over = _sweep_values(ranges)
     for name in over:
-        require_swept(case, name)
-    case = plainly(case, over)
+        require_sweepable(case, name)
+    case = reset_scales(case, over)
     options = case.arguments(System(case.robot, native=False))
 
-    def watch(doing: str, done: float, whole: float) -> None:
-        if doing == DOING:
-            tell(int(done), int(whole))
+    def watch(activity: str, done: float, total: float) -> None:
+        if activity == SWEEP_PROGRESS:
+            report(int(done), int(total))
 
-    with collect_warnings() as said:
+    with heard() as messages:
         try:
-            with end_runs_when(enough), report_progress(watch):
+            with ending_when(should_stop), watched(watch):
                 data = sweep(case.robot, over, **(options | {"progress": False}))
         except KeyboardInterrupt:
             raise ValueError("the sweep was cancelled before a member was done") from None
     if (data["status"].values == "missing").all():
         raise ValueError("the sweep was cancelled before a member was done")
-    return SweepResults(data), said
+    return SweepResults(data), messages
 
 
-def _over(ranges: list[Range]) -> Mapping[str, Any]:
+def _sweep_values(ranges: list[Range]) -> Mapping[str, Any]:
     names = [each.field for each in ranges]
     if not names:
         raise ValueError("sweep: choose what to vary")
@@ -238,68 +237,71 @@ def _over(ranges: list[Range]) -> Mapping[str, Any]:
         raise ValueError(f"sweep: {shown(names[0])} is varied twice; choose two fields")
     over = {each.field: each.values() for each in ranges}
     count = int(np.prod([len(values) for values in over.values()]))
-    if count > MOST:
-        raise ValueError(f"sweep: these are {count} members; at most {MOST} are run here, more by fa.sweep")
+    if count > MAX_MEMBER_COUNT:
+        raise ValueError(f"sweep: {count} members; at most {MAX_MEMBER_COUNT} can be run here, more with fa.sweep")
     return over
 
 
-SOME = 4  # names that are listed
+MAX_LISTED_NAMES = 4
 
 
-def member_of(sweep: SweepResults, base: StudioCase, case: StudioCase | None) -> int | None:
-    """The member of a sweep of `base` that a case is; None if it is none, or nobody can tell."""
+def find_member(sweep: SweepResults, base: StudioCase, case: StudioCase | None) -> int | None:
+    """Return the member of a sweep of `base` that equals a case, or None."""
     if case is None or case.control != base.control:
         return None
-    now = {each.path: each.value for each in case.numbers()}
-    for member in sweep.members({name: each.value for name, each in fields(case).items()})[:1]:
-        there = varied(base, sweep.changes(member)).numbers()
-        if now.keys() == {each.path for each in there} and all(
-            np.isclose(now[each.path], each.value, rtol=1e-9, atol=0.0) for each in there
+    now = {each.path: each.value for each in case.parameters()}
+    for member in sweep.find_members({name: each.value for name, each in sweepable_parameters(case).items()})[:1]:
+        parameters = vary_case(base, sweep.changes(member)).parameters()
+        if now.keys() == {each.path for each in parameters} and all(
+            np.isclose(now[each.path], each.value, rtol=1e-9, atol=0.0) for each in parameters
         ):
             return member
     return None
 
 
-def alike(one: StudioCase, other: StudioCase) -> bool:
-    return one.robot is other.robot and one.plan is other.plan and one.control == other.control
+def is_same_case(first: StudioCase, second: StudioCase) -> bool:
+    return first.robot is second.robot and first.plan is second.plan and first.control == second.control
 
 
-def put_back(before: StudioCase, now: StudioCase, swept: set[str]) -> list[str]:
-    """What else a member changed that was turned or switched after the sweep was made."""
+def describe_resets(before: StudioCase, now: StudioCase, swept: set[str]) -> list[str]:
+    """Return sentences about settings, other than the swept fields, that opening a member changed back."""
     found = []
     if replace(before.control, plant=None) != replace(now.control, plant=None):
-        state = "off, as they were in the sweep" if now.control.off else "those of the sweep"
-        found.append(f"Shapers and controllers are {state}; Undo goes back.")
-    known = {each.path: name for name, each in fields(now).items()}
-    values = {each.path: each.value for each in before.numbers()}
+        state = "off, as in the sweep" if now.control.is_off else "those of the sweep"
+        found.append(f"Shapers and controllers are {state}; Undo restores yours.")
+    names = {each.path: name for name, each in sweepable_parameters(now).items()}
+    values = {each.path: each.value for each in before.parameters()}
     others = [
-        label_of(each, "")
-        for each in now.numbers()
-        if known.get(each.path) not in swept and each.value != values.get(each.path, each.value)
+        field_label(each, "")
+        for each in now.parameters()
+        if names.get(each.path) not in swept and each.value != values.get(each.path, each.value)
     ]
     if others:
-        found.append(f"Back at what the sweep had: {', '.join(others[:SOME])}{' ...' if len(others) > SOME else ''}.")
+        more = " ..." if len(others) > MAX_LISTED_NAMES else ""
+        found.append(f"Reset to the values of the sweep: {', '.join(others[:MAX_LISTED_NAMES])}{more}.")
     return found
 
 
-def written_ranges(case: StudioCase) -> dict[str, Range]:
-    """Ranges and lists of a file's `sweep` section that the page can show."""
-    found, known = {}, fields(case)
+def read_ranges(case: StudioCase) -> dict[str, Range]:
+    """Return the ranges of a file's `sweep` section that the page can show."""
+    found, known = {}, sweepable_parameters(case)
     over = case.sweep.get("over")
     for name, given in over.items() if isinstance(over, dict) else ():
         if isinstance(given, list) and len(given) > 1 and all(real(each) is not None for each in given):
-            even = np.linspace(given[0], given[-1], len(given))
-            given = {"from": given[0], "to": given[-1], "count": len(given)} if np.allclose(given, even) else None
+            equidistant = np.linspace(given[0], given[-1], len(given))
+            given = (
+                {"from": given[0], "to": given[-1], "count": len(given)} if np.allclose(given, equidistant) else None
+            )
         if not isinstance(given, dict) or name not in known or given.get("spacing", "linear") != "linear":
             continue
         first, last, count = (real(given.get(each)) for each in ("from", "to", "count"))
         if first is not None and last is not None and count is not None:
-            found[name] = Range(name, first, last, int(count), known[name].whole)
+            found[name] = Range(name, first, last, int(count), known[name].is_integer)
     return found
 
 
-def doubts(sweep: SweepResults, base: StudioCase) -> list[str]:
-    """What makes one doubt that a sweep is of this case."""
+def find_mismatches(sweep: SweepResults, base: StudioCase) -> list[str]:
+    """Return sentences about differences between a sweep and the current case."""
     found = []
     if sweep.robot and sweep.robot != base.robot.name:
         found.append(f"The sweep is of {sweep.robot!r}, this robot is {base.robot.name!r}.")

@@ -1,7 +1,4 @@
-"""Work of one thread, job after job, and frames between them while something moves.
-
-What the studio's own script tells a page: files that were dropped on it, points of maps that were clicked.
-"""
+"""The thread of a page, which runs jobs and draws frames in between, and events of the page's own script."""
 
 from __future__ import annotations
 
@@ -15,18 +12,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.messages import shown
-from flexarm.studio.files import too_large
-from flexarm.studio.server import LARGEST
+from flexarm.studio.files import oversize_message
+from flexarm.studio.server import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
 
 
-FRAME = 0.04  # s between frames while something moves
+FRAME_INTERVAL_S = 0.04  # while something moves
 
 
-class Jobs(ABC):
-    """Jobs are left from any thread; `start` begins with them, `close` ends them."""
+class JobThread(ABC):
+    """A thread that runs jobs submitted by any thread; `start` begins with them, `close` ends them."""
 
     def __init__(self, name: str) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -35,16 +32,16 @@ class Jobs(ABC):
 
     @property
     @abstractmethod
-    def moving(self) -> bool:
-        """Whether frames are wanted."""
+    def is_moving(self) -> bool:
+        """True if frames are to be drawn."""
 
     @abstractmethod
-    def move(self, seconds: float) -> None:
-        """The next frame, so much later than the last."""
+    def draw_next_frame(self, seconds: float) -> None:
+        """Draw the frame that follows the last one after that time (s)."""
 
     @abstractmethod
-    def trouble(self, error: Exception) -> None:
-        """What a job raised."""
+    def report_failure(self, error: Exception) -> None:
+        """Report an error that a job raised."""
 
     def start(self) -> None:
         self._thread.start()
@@ -53,102 +50,102 @@ class Jobs(ABC):
     def closed(self) -> bool:
         return self._closed
 
-    def do(self, job: Callable[[], None]) -> None:
-        """Leave a job; what it raises is shown."""
+    def submit(self, job: Callable[[], None]) -> None:
+        """Submit a job; its errors are reported."""
         self._jobs.put(job)
 
-    def fail(self, error: Exception) -> None:
-        """Show what went wrong in another thread."""
+    def submit_error(self, error: Exception) -> None:
+        """Report an error of another thread."""
 
         def failed() -> None:
             raise error
 
-        self.do(failed)
+        self.submit(failed)
 
     def close(self) -> None:
         self._closed = True
         self._jobs.put(None)
 
     def join(self, timeout: float) -> None:
-        """Until the job is done that there was when it was closed."""
+        """Wait for the job that was running when the thread was closed."""
         self._thread.join(timeout)
 
     def wait(self, timeout: float = 60.0) -> None:
-        """Until all jobs that are there now are done."""
+        """Wait until all jobs submitted so far are done."""
         done = threading.Event()
-        self.do(done.set)
+        self.submit(done.set)
         if not done.wait(timeout):
             raise TimeoutError(f"the page is still at work after {timeout:g} s")
 
     def _work(self) -> None:
         last = time.monotonic()
         while not self._closed:
-            moving = self.moving
+            moving = self.is_moving
             try:
-                job = self._jobs.get(timeout=FRAME if moving else None)
+                job = self._jobs.get(timeout=FRAME_INTERVAL_S if moving else None)
             except queue.Empty:
                 job = None
             if job is not None:
-                self._guarded(job)
+                self._run_job(job)
             now = time.monotonic()
-            if moving and not self._closed and now - last >= FRAME / 2:
-                self._guarded(partial(self.move, now - last))
-            if not moving or now - last >= FRAME / 2:
+            if moving and not self._closed and now - last >= FRAME_INTERVAL_S / 2:
+                self._run_job(partial(self.draw_next_frame, now - last))
+            if not moving or now - last >= FRAME_INTERVAL_S / 2:
                 last = now
 
-    def _guarded(self, job: Callable[[], None]) -> None:
+    def _run_job(self, job: Callable[[], None]) -> None:
         try:
             job()
         except Exception as error:
             if not self._closed:
-                self.trouble(error)
+                self.report_failure(error)
 
 
-MARK = '<i data-studio="{}"></i>'  # stands before what `page.js` looks for and hides
-LONGEST = 2000  # characters of what is told
+MARKER = '<i data-studio="{}"></i>'  # precedes elements that `page.js` finds and hides
+MAX_EVENT_LENGTH = 2000  # characters
 
 
 class BrowserEvents:
-    """Elements of a page that nobody sees: the script puts into them what happened."""
+    """Hidden elements of a page into which the script `page.js` writes events: dropped files, clicks in maps."""
 
     def __init__(self, page: Page) -> None:
         self._page, gui = page, page.client.gui
-        gui.add_html(MARK.format("told"))
-        words = gui.add_text("told by the page", "")
-        gui.add_html(MARK.format("dropped"))
-        dropped = gui.add_upload_button("dropped on the page", mime_type=".yaml,.yml,.nc")
+        gui.add_html(MARKER.format("event"))
+        events = gui.add_text("page event", "")
+        gui.add_html(MARKER.format("dropped"))
+        dropped = gui.add_upload_button("dropped file", mime_type=".yaml,.yml,.nc")
 
-        async def heard(event: Any) -> None:
+        async def received(event: Any) -> None:
             if event.client is not None:
                 text = str(event.target.value)
-                page.want(lambda: self.hear(text))
+                page.submit_run(lambda: self.handle(text))
 
         async def uploaded(event: Any) -> None:
             file = event.target.value
-            page.want(lambda: page.files.take(file.name, file.content))
+            page.submit_run(lambda: page.files.receive(file.name, file.content))
 
-        words.on_update(heard)
+        events.on_update(received)
         dropped.on_upload(uploaded)
 
-    def hear(self, text: str) -> None:
-        """One thing that happened; what is no such thing is nobody's."""
+    def handle(self, text: str) -> None:
+        """Handle one event; malformed ones are ignored."""
         try:
-            said = json.loads(text[:LONGEST])
-            kind = said["kind"]
+            event = json.loads(text[:MAX_EVENT_LENGTH])
+            kind = event["kind"]
             if kind == "map":
-                x, y = float(said["x"]), float(said["y"])
+                x, y = float(event["x"]), float(event["y"])
             elif kind == "large":
-                name, size = str(said["name"]), int(said["size"])
+                name, size = str(event["name"]), int(event["size"])
             elif kind == "several":
-                count = int(said["count"])
+                count = int(event["count"])
             else:
                 return
         except (ValueError, TypeError, KeyError):
             return
-        self._page.forget()
+        self._page.reset_status()
         if kind == "map":
-            self._page.sweeps.clicked(x, y)
-        elif kind == "large" and size > LARGEST:
-            raise ValueError(too_large(name, size))
+            self._page.sweeps.click(x, y)
+        elif kind == "large" and size > MAX_FILE_BYTES:
+            raise ValueError(oversize_message(name, size))
         elif kind == "several":
             raise ValueError(f"{shown(count)} files were dropped: drop one at a time")

@@ -1,1 +1,1 @@
-"""Panels of a page of the studio."""
+"""Panels of a studio page, one class for each group of controls."""

@@ -1,42 +1,51 @@
-"""Shapers and controllers, switched on and off; gains that suit the robot, and where its joints are to go."""
+"""Panel of shapers and controllers, their gains, and the set points of joints."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flexarm.control.per_joint import usual_gains
 from flexarm.dynamics.system import System
-from flexarm.studio.compute import worth
-from flexarm.studio.control import FEEDBACKS, NO_FEEDBACK, SHAPERS, Control, beginning
-from flexarm.studio.panels.view import PLAIN
-from flexarm.studio.panels.widgets import add_number_box, gain_in, gain_text, number_in, written
+from flexarm.studio.compute import compare_deflections
+from flexarm.studio.control import FEEDBACKS, NO_FEEDBACK, SHAPERS, Control, start_posture
+from flexarm.studio.panels.view import UNCONTROLLED_GHOST
+from flexarm.studio.panels.widgets import (
+    add_number_box,
+    format_gain,
+    format_number,
+    on_click,
+    on_input,
+    parse_gain,
+    parse_number,
+)
 
 if TYPE_CHECKING:
     from flexarm.robot import Robot
     from flexarm.studio.page import Page
 
-WORDS = (
-    "Joints go to their set points, follow their motions, or stay where they start; torques are added, and all that is "
-    "on adds up. Gains are those of the robot when feedback is switched on; type others, or another bandwidth."
+EXPLANATION = (
+    "Joints move to their set points, follow their motions, or hold their start positions; torques of all controllers "
+    "add up. Switching feedback on sets gains for this robot; other gains or another bandwidth can be typed."
 )
-STAYS = "shapers and controllers stay those of this robot while knobs turn"
-BESIDE = "shows the run without control as a ghost, in plots as well, or no longer (View, ghost)"
-BANDWIDTH = "of each joint alone; half of the lowest vibration with joints locked unless typed. Other gains follow"
-WITHIN = "time to a set point, with the least jerk; 0: at once (as lqr does in any case)"
-GOAL = "where this joint is to go; empty: it follows its motion, or stays where it starts"
-GAINS = {  # label, and what it is
-    "kp": ("kp", "N m/rad or N/m, of computed torque 1/s2; one for all, or by link: upper: 20, fore: 5"),
-    "kd": ("kd", "N m s/rad or N s/m; of computed torque 1/s"),
-    "ki": ("ki", "of pid: N m/(rad s) or N/(m s)"),
-    "weight": ("lqr weight", "of the squares of where joints are (rad or m)"),
+DESIGN_HINT = "keep shapers and controllers as designed for the present robot while parameters change"
+COMPARE_HINT = "show or hide the run without control as a ghost, in plots as well (View, ghost)"
+BANDWIDTH_HINT = "of each joint alone; default: half of the lowest frequency with joints locked. Gains follow from it"
+TRAVEL_HINT = "time to reach a set point, along a minimum-jerk motion; 0: a step (always for lqr)"
+GOAL_HINT = "set point of this joint; empty: it follows its motion, or holds its start position"
+GAIN_FIELDS = {  # label, hint
+    "kp": ("kp", "N m/rad or N/m, for computed torque 1/s2; one for all, or by link: upper: 20, fore: 5"),
+    "kd": ("kd", "N m s/rad or N s/m; for computed torque 1/s"),
+    "ki": ("ki", "for pid: N m/(rad s) or N/(m s)"),
+    "weight": ("lqr weight", "weight of the squares of joint errors (rad or m)"),
     "effort": ("lqr effort", "weight of the squares of torques and forces (N m or N)"),
 }
-NUMBERS = {
-    "strain_gain": ("strain gain", "of the moment that the bent link puts on its joint, no unit"),
-    "strain_rate": ("strain rate (s)", "gain of that moment's rate"),
+NUMBER_FIELDS = {
+    "strain_gain": ("strain gain", "gain of the moment of the bent link at its joint, no unit"),
+    "strain_rate": ("strain rate (s)", "gain of the rate of that moment"),
 }
-USED = {  # by feedback, which gains it has
+GAINS_OF_FEEDBACK = {
     "none": (),
     "pd": ("kp", "kd"),
     "pid": ("kp", "kd", "ki"),
@@ -46,80 +55,63 @@ USED = {  # by feedback, which gains it has
 
 
 class ControlPanel:
-    """The handles of a page's control."""
+    """The fields of a page's control."""
 
     def __init__(self, page: Page) -> None:
-        gui, usual = page.client.gui, Control()
-        self._page, self._gui, self._plant = page, gui, usual.plant
-        self._shaper = gui.add_dropdown("shaper", SHAPERS, initial_value=usual.shaper)
-        self._feedback = gui.add_dropdown("feedback", FEEDBACKS, initial_value=usual.feedback)
-        self._gravity = gui.add_checkbox("+ gravity", usual.gravity)
-        self._strain = gui.add_checkbox("+ strain", usual.strain)
-        self._beside = gui.add_button("Compare with the run without", hint=BESIDE)
-        self._worth = gui.add_markdown("", visible=False)
-        self._place = gui.add_folder("set point")
+        gui, default = page.client.gui, Control()
+        self._page, self._gui, self._plant = page, gui, default.plant
+        self._shaper = gui.add_dropdown("shaper", SHAPERS, initial_value=default.shaper)
+        self._feedback = gui.add_dropdown("feedback", FEEDBACKS, initial_value=default.feedback)
+        self._gravity = gui.add_checkbox("+ gravity", default.gravity)
+        self._strain = gui.add_checkbox("+ strain", default.strain)
+        self._compare_button = gui.add_button("Compare with the run without", hint=COMPARE_HINT)
+        self._comparison = gui.add_markdown("", visible=False)
+        self._folder = gui.add_folder("set point")
         self._goals: dict[str, Any] = {}
-        with self._place:
-            self._within = add_number_box(gui, "within (s)", usual.travel, WITHIN)
-        self._bandwidth = gui.add_text("bandwidth (Hz)", "", hint=BANDWIDTH)
-        self._wide = False  # whether the bandwidth is somebody's
+        with self._folder:
+            self._travel_time = add_number_box(gui, "within (s)", default.travel_time, TRAVEL_HINT)
+        self._bandwidth = gui.add_text("bandwidth (Hz)", "", hint=BANDWIDTH_HINT)
+        self._bandwidth_typed = False  # False if it is the default
         self._gains = {
-            name: gui.add_text(label, gain_text(getattr(usual, name)), hint=hint)
-            for name, (label, hint) in GAINS.items()
+            name: gui.add_text(label, format_gain(getattr(default, name)), hint=hint)
+            for name, (label, hint) in GAIN_FIELDS.items()
         }
         self._numbers = {
-            name: add_number_box(gui, label, getattr(usual, name), hint) for name, (label, hint) in NUMBERS.items()
+            name: add_number_box(gui, label, getattr(default, name), hint)
+            for name, (label, hint) in NUMBER_FIELDS.items()
         }
-        self._held = gui.add_checkbox("design stays", False, hint=STAYS)
-        gui.add_markdown(WORDS)
-        self._see(usual)
+        self._design_fixed = gui.add_checkbox("design stays", False, hint=DESIGN_HINT)
+        gui.add_markdown(EXPLANATION)
+        self._show_fields(default)
 
-        async def compared(event: Any) -> None:
-            page.do(self._compare)
+        def switch(back: bool, suit: bool = False) -> Callable[[], None]:
+            return lambda: page.submit_run(lambda: self._switch(back, suit))
 
-        async def suited(event: Any) -> None:  # another kind of feedback has other gains
-            if event.client is not None:
-                page.want(lambda: self._switch(back=True, suit=True))
+        on_input(switch(back=True, suit=True), self._feedback, self._strain)
+        on_input(switch(back=True), self._shaper, self._gravity, self._design_fixed)
+        on_input(switch(back=False), *self._gains.values(), *self._numbers.values(), self._travel_time)
+        on_input(self._on_bandwidth, self._bandwidth)
+        on_click(lambda: page.submit(self._compare), self._compare_button)
 
-        async def wider(event: Any) -> None:
-            if event.client is not None:
-                self._wide = bool(str(event.target.value).strip())
-                page.want(lambda: self._switch(back=False, suit=True))
+    def _on_bandwidth(self) -> None:
+        self._bandwidth_typed = bool(str(self._bandwidth.value).strip())
+        self._page.submit_run(lambda: self._switch(back=False, suit=True))
 
-        for handle in (self._feedback, self._strain):
-            handle.on_update(suited)
-        for handle in (self._shaper, self._gravity, self._held):
-            handle.on_update(self._switched)
-        for handle in (*self._gains.values(), *self._numbers.values(), self._within):
-            handle.on_update(self._typed)
-        self._bandwidth.on_update(wider)
-        self._beside.on_click(compared)
-
-    async def _switched(self, event: Any) -> None:
-        if event.client is not None:
-            self._page.want(lambda: self._switch(back=True))
-
-    async def _typed(self, event: Any) -> None:  # what cannot be yet may be half of what is being typed, and stays
-        if event.client is not None:
-            self._page.want(lambda: self._switch(back=False))
-
-    async def _aimed(self, event: Any) -> None:
-        if event.client is not None:
-            self._page.want(self._aim)
-
-    def _aim(self) -> None:
+    def _apply_goals(self) -> None:
         self._switch(back=False)
         if self._feedback.value == "none" and any(str(each.value).strip() for each in self._goals.values()):
             raise ValueError(NO_FEEDBACK)
 
     def _switch(self, back: bool, suit: bool = False) -> None:
-        """The control that the panel shows, with gains that `suit` the robot; one that is refused is taken `back`, or
-        said until it is another."""
+        """Apply the control of the panel, with gains computed for the robot if `suit`.
+
+        An invalid control is taken `back`, or reported until it is corrected: a typed text may be incomplete.
+        """
         page = self._page
         try:
-            control = self._suited(self.value) if suit and page.case is not None else self.value
-            page.control(control)
-            self._see(control)
+            control = self._with_suitable_gains(self.value) if suit and page.case is not None else self.value
+            page.set_control(control)
+            self._show_fields(control)
             if suit:
                 self._show_numbers(control)
         except Exception as error:
@@ -128,19 +120,19 @@ class ControlPanel:
             elif back:
                 self.show(Control())
             else:
-                page.doubt = error
+                page.control_error = error
             raise
 
-    def _suited(self, control: Control) -> Control:
-        """With gains to begin with, for the posture in which the run begins."""
+    def _with_suitable_gains(self, control: Control) -> Control:
+        """Return a control with default gains for the posture at the start of the run."""
         page = self._page
-        if not control.feeds_back or page.case is None:
+        if not control.has_feedback or page.case is None:
             return control
         system = System(control.plant or page.case.robot, native=False)
-        wide = number_in(self._bandwidth.value, "bandwidth") if self._wide else None
-        usual = usual_gains(system, beginning(system, page.case.uncontrolled(system)), wide)
-        if not self._wide:
-            self._bandwidth.value = written(usual.bandwidth)
+        bandwidth = parse_number(self._bandwidth.value, "bandwidth") if self._bandwidth_typed else None
+        usual = usual_gains(system, start_posture(system, page.case.arguments_without_control(system)), bandwidth)
+        if not self._bandwidth_typed:
+            self._bandwidth.value = format_number(usual.bandwidth)
         model = control.feedback == "computed torque"
         return replace(
             control,
@@ -152,40 +144,41 @@ class ControlPanel:
         )
 
     def _compare(self) -> None:
-        self._page.forget()
-        self._page.view.beside_control()
+        self._page.reset_status()
+        self._page.view.toggle_uncontrolled_ghost()
         self._page.redraw()
 
-    def changed(self) -> None:
-        """Another run, or another ghost: what control is worth, while the run without it is one."""
+    def update(self) -> None:
+        """Show the deflections with and without control, if the run without control is a ghost."""
         page = self._page
-        without = page.view.ghost_runs.get(PLAIN)
-        words = "" if without is None or page.result is None else worth(page.result.run, without)
-        if words or self._worth.visible:
-            self._worth.content, self._worth.visible = words, bool(words)
+        without = page.view.ghost_runs.get(UNCONTROLLED_GHOST)
+        text = "" if without is None or page.result is None else compare_deflections(page.result.run, without)
+        if text or self._comparison.visible:
+            self._comparison.content, self._comparison.visible = text, bool(text)
 
     @property
     def value(self) -> Control:
+        """The control that the fields describe."""
         goals = {link: str(handle.value).strip() for link, handle in self._goals.items()}
-        goals = {} if self._feedback.value == "none" else goals  # they wait for one
+        goals = {} if self._feedback.value == "none" else goals  # set points need feedback
         numbers: dict[str, Any] = {
-            **{name: gain_in(handle.value, GAINS[name][0]) for name, handle in self._gains.items()},
-            **{name: number_in(handle.value, NUMBERS[name][0]) for name, handle in self._numbers.items()},
+            **{name: parse_gain(handle.value, GAIN_FIELDS[name][0]) for name, handle in self._gains.items()},
+            **{name: parse_number(handle.value, NUMBER_FIELDS[name][0]) for name, handle in self._numbers.items()},
         }
         return Control(
             shaper=str(self._shaper.value),
             feedback=str(self._feedback.value),
             gravity=bool(self._gravity.value),
             strain=bool(self._strain.value),
-            plant=self._design(),
-            goals={link: number_in(text, f"set point of {link}") for link, text in goals.items() if text},
-            travel=number_in(self._within.value, "within"),
+            plant=self._design_robot(),
+            goals={link: parse_number(text, f"set point of {link}") for link, text in goals.items() if text},
+            travel_time=parse_number(self._travel_time.value, "within"),
             **numbers,
         )
 
-    def _design(self) -> Robot | None:
-        """The robot for which all is designed from now on; None: the one that is simulated."""
-        if not self._held.value:
+    def _design_robot(self) -> Robot | None:
+        """Return the robot for which controllers are designed; None for the simulated one."""
+        if not self._design_fixed.value:
             self._plant = None
         elif self._plant is None and self._page.case is not None:
             self._plant = self._page.case.robot
@@ -195,40 +188,41 @@ class ControlPanel:
         self._shaper.value, self._feedback.value = control.shaper, control.feedback
         self._gravity.value, self._strain.value = control.gravity, control.strain
         self._show_numbers(control)
-        self._see(control)
+        self._show_fields(control)
         self._plant = control.plant
-        self._held.value = control.plant is not None
+        self._design_fixed.value = control.plant is not None
         for link, handle in self._goals.items() if control.feedback != "none" else ():
-            handle.value = written(control.goals[link]) if link in control.goals else ""
+            handle.value = format_number(control.goals[link]) if link in control.goals else ""
 
-    def forget_goals(self) -> None:
-        """Those that wait for a feedback, too."""
+    def clear_goals(self) -> None:
+        """Clear set points that have no feedback."""
         if self._feedback.value == "none":
             for handle in self._goals.values():
                 handle.value = ""
 
     def offer(self, units: dict[str, str]) -> None:
-        """Another robot: by link the joints that can be driven, and units of where they go."""
+        """Show the set points of another robot; `units` by link."""
         for handle in self._goals.values():
             handle.remove()
-        self._bandwidth.value, self._wide = "", False
-        self._place.visible = bool(units)
-        with self._place:
-            self._goals = {link: self._gui.add_text(f"{link} ({unit})", "", hint=GOAL) for link, unit in units.items()}
-        for handle in self._goals.values():
-            handle.on_update(self._aimed)
+        self._bandwidth.value, self._bandwidth_typed = "", False
+        self._folder.visible = bool(units)
+        with self._folder:
+            self._goals = {
+                link: self._gui.add_text(f"{link} ({unit})", "", hint=GOAL_HINT) for link, unit in units.items()
+            }
+        on_input(lambda: self._page.submit_run(self._apply_goals), *self._goals.values())
 
-    def _see(self, control: Control) -> None:
-        """The gains of what is on."""
+    def _show_fields(self, control: Control) -> None:
+        """Show the gains that a control uses."""
         for name, handle in self._gains.items():
-            handle.visible = name in USED[control.feedback]
+            handle.visible = name in GAINS_OF_FEEDBACK[control.feedback]
         for handle in self._numbers.values():
             handle.visible = control.strain
         self._bandwidth.visible = control.feedback != "none" or control.strain
 
     def _show_numbers(self, control: Control) -> None:
         for name, handle in self._gains.items():
-            handle.value = gain_text(getattr(control, name))
+            handle.value = format_gain(getattr(control, name))
         for name, handle in self._numbers.items():
-            handle.value = written(getattr(control, name))
-        self._within.value = written(control.travel)
+            handle.value = format_number(getattr(control, name))
+        self._travel_time.value = format_number(control.travel_time)

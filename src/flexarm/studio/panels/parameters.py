@@ -1,4 +1,4 @@
-"""A knob for every number of a case, in folders; what comes from them is told by path."""
+"""Panel with a field for every parameter of a case, in folders."""
 
 from __future__ import annotations
 
@@ -6,57 +6,58 @@ from collections.abc import Callable
 from typing import Any
 
 from flexarm.robot.io.files import SIMULATION
-from flexarm.studio.case import Number, StudioCase
-from flexarm.studio.panels.widgets import add_number_box, written
+from flexarm.studio.case import Parameter, StudioCase
+from flexarm.studio.panels.widgets import add_number_box, format_number, on_input
 
-Turned = Callable[[str, float | str], None]
+OnChange = Callable[[str, float | str], None]
 
-MOST = 400  # knobs of a page: a browser bears no more
-MAIN = ("length", "section", "material.E", "material.damping", "payload.mass", "drive.stiffness", "masses")
+MAX_FIELD_COUNT = 400  # browsers become slow with more
+MAIN_NAMES = ("length", "section", "material.E", "material.damping", "payload.mass", "drive.stiffness", "masses")
 
 
-class Knobs:
-    """The knobs of a page, made anew for another robot. `turned` is called with path and what was typed."""
+class ParametersPanel:
+    """The parameter fields of a page; `on_change` is called with the path and the typed text."""
 
-    def __init__(self, gui: Any, turned: Turned) -> None:
-        self._gui, self._turned = gui, turned
-        self._place = gui.add_folder(None)
+    def __init__(self, gui: Any, on_change: OnChange) -> None:
+        self._gui, self._on_change = gui, on_change
+        self._folder = gui.add_folder(None)
         self._folders: list[Any] = []
         self._handles: dict[str, Any] = {}
-        self._shown: set[str] = set()
+        self._shown_paths: set[str] = set()
 
     @property
     def paths(self) -> list[str]:
         return list(self._handles)
 
     def build(self, case: StudioCase | None) -> None:
-        """For this case; None has nothing to turn."""
+        """Create the fields of a case; None has none."""
         for folder in self._folders:
             folder.remove()
         self._folders, self._handles = [], {}
-        numbers = [] if case is None else case.numbers()
-        self._shown = {each.path for each in numbers[:MOST]}
-        groups: dict[str, list[Number]] = {}
-        for each in sorted(numbers, key=lambda each: not each.path.startswith(SIMULATION)):
-            groups.setdefault(group_of(each.path), []).append(each)
-        with self._place:
+        parameters = [] if case is None else case.parameters()
+        self._shown_paths = {each.path for each in parameters[:MAX_FIELD_COUNT]}
+        groups: dict[str, list[Parameter]] = {}
+        for each in sorted(parameters, key=lambda each: not each.path.startswith(SIMULATION)):
+            groups.setdefault(folder_of(each.path), []).append(each)
+        with self._folder:
             for group, members in groups.items():
                 self._group(group, members)
-            if len(numbers) > MOST:
-                said = f"{len(numbers) - MOST} more numbers have no knob here: a robot file can change them."
-                self._folders.append(self._gui.add_markdown(said))
+            if len(parameters) > MAX_FIELD_COUNT:
+                hidden = len(parameters) - MAX_FIELD_COUNT
+                text = f"{hidden} more parameters have no field here; change them in the robot file."
+                self._folders.append(self._gui.add_markdown(text))
 
     def show(self, case: StudioCase) -> None:
-        """Put the values of a case into the knobs, after an undo; other ones where it has other numbers."""
-        numbers = case.numbers()
-        if {each.path for each in numbers[:MOST]} != self._shown:
+        """Show the values of a case; build the fields anew if it has other parameters."""
+        parameters = case.parameters()
+        if {each.path for each in parameters[:MAX_FIELD_COUNT]} != self._shown_paths:
             self.build(case)
             return
-        for each in numbers:
+        for each in parameters:
             if each.path in self._handles:
-                self._handles[each.path].value = written(each.value)
+                self._handles[each.path].value = format_number(each.value)
 
-    def _group(self, group: str, members: list[Number]) -> None:
+    def _group(self, group: str, members: list[Parameter]) -> None:
         main = [each for each in members if group == SIMULATION or is_main(each.path)]
         folder = self._gui.add_folder(group, expand_by_default=bool(main))
         self._folders.append(folder)
@@ -68,23 +69,19 @@ class Knobs:
                     for each in rest:
                         self._add(each, group)
 
-    def _add(self, number: Number, group: str) -> None:
-        if len(self._handles) >= MOST:
+    def _add(self, parameter: Parameter, group: str) -> None:
+        if len(self._handles) >= MAX_FIELD_COUNT:
             return
-        handle = add_number_box(self._gui, label_of(number, group), number.value, number.path)
-        self._handles[number.path] = handle
+        handle = add_number_box(self._gui, field_label(parameter, group), parameter.value, parameter.path)
+        self._handles[parameter.path] = handle
 
-        async def told(event: Any, path: str = number.path) -> None:
-            if event.client is not None:  # a hand, not `show`
-                self._turned(path, event.target.value)
-
-        handle.on_update(told)
+        on_input(lambda: self._on_change(parameter.path, handle.value), handle)
 
 
-def group_of(path: str) -> str:
-    """The folder in which a number is.
+def folder_of(path: str) -> str:
+    """Return the folder of a parameter.
 
-    >>> group_of("links.fore.payload.mass"), group_of("gravity.2"), group_of("simulation.duration")
+    >>> folder_of("links.fore.payload.mass"), folder_of("gravity.2"), folder_of("simulation.duration")
     ('fore', 'robot', 'simulation')
     """
     first, *rest = path.split(".")
@@ -92,15 +89,16 @@ def group_of(path: str) -> str:
 
 
 def is_main(path: str) -> bool:
-    """Whether a number is one that people turn first."""
-    inside = path.split(".", 2)[-1]
+    """Return True for parameters that are changed most often."""
+    name_in_link = path.split(".", 2)[-1]
     return path.startswith(("links.", "gravity.")) and (
-        path.startswith("gravity.") or any(inside.startswith(name) or inside.endswith(name) for name in MAIN)
+        path.startswith("gravity.")
+        or any(name_in_link.startswith(each) or name_in_link.endswith(each) for each in MAIN_NAMES)
     )
 
 
-def label_of(number: Number, group: str) -> str:
-    """What stands beside a knob; `page.js` turns counts by one."""
-    own = number.path.removeprefix(f"links.{group}.").removeprefix(f"{SIMULATION}.").replace(":", " ")
-    unit = "count" if number.whole else number.unit
-    return f"{own} ({unit})" if unit else own
+def field_label(parameter: Parameter, group: str) -> str:
+    """Return the label of a parameter; `page.js` changes labels with `count` by one."""
+    name = parameter.path.removeprefix(f"links.{group}.").removeprefix(f"{SIMULATION}.").replace(":", " ")
+    unit = "count" if parameter.is_integer else parameter.unit
+    return f"{name} ({unit})" if unit else name

@@ -1,48 +1,64 @@
-"""Boxes for numbers: texts, for number fields of browsers take `1e-2` for -12. `page.js` turns them by arrow keys.
-
-Boxes for gains: one number for all joints, or numbers by link, `upper: 20, fore: 5`.
-
-Words in a page, in boxes.
-
-Figures as pictures in a panel.
-
-What is said at the top of a page: of its run, what should be known of it, and errors.
-"""
+"""Number and gain fields, text boxes, figures as images, and the status messages at the top of a page."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from flexarm.foundation.messages import shown
-from flexarm.plotting.films import render_pixels
-from flexarm.results.energy_balance import balance_sentence as audited
+from flexarm.results.energy_balance import words as describe_balance
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
 
 
+def on_input(callback: Callable[[], None], *handles: Any) -> None:
+    """Call a function when the user changes one of the handles; changes by the program are ignored.
+
+    Callbacks are coroutines, because viser keeps the order of events for these only.
+    """
+
+    async def changed(event: Any) -> None:
+        if event.client is not None:
+            callback()
+
+    for handle in handles:
+        handle.on_update(changed)
+
+
+def on_click(callback: Callable[[], None], button: Any) -> None:
+    """Call a function when the user presses a button."""
+
+    async def clicked(event: Any) -> None:
+        callback()
+
+    button.on_click(clicked)
+
+
 def add_number_box(gui: Any, label: str, value: float, hint: str | None = None) -> Any:
-    """A handle whose value is the number as a text."""
-    return gui.add_text(label, written(value), hint=hint)
+    """Add a field for a number and return its handle, whose value is text.
+
+    Number fields of browsers read `1e-2` as -12; `page.js` handles the arrow keys of text fields instead.
+    """
+    return gui.add_text(label, format_number(value), hint=hint)
 
 
-def written(value: float) -> str:
-    """A number as it stands in a box: whatever is read from it is the number again.
+def format_number(value: float) -> str:
+    """Return a number as text that is read back exactly.
 
-    >>> written(0.15), written(8e-14), written(2.1e11), written(0.1 + 0.2)
+    >>> format_number(0.15), format_number(8e-14), format_number(2.1e11), format_number(0.1 + 0.2)
     ('0.15', '8e-14', '210000000000', '0.30000000000000004')
     """
     short = f"{value:.15g}"
     return short if float(short) == value else repr(float(value))
 
 
-def number_in(text: Any, name: str) -> float:
-    """The number that somebody typed; a sentence where it is none, or none yet.
+def parse_number(text: Any, name: str) -> float:
+    """Return the number in a text; raise an error if there is none.
 
-    >>> number_in("1e-2", "kp")
+    >>> parse_number("1e-2", "kp")
     0.01
     """
     try:
@@ -51,132 +67,138 @@ def number_in(text: Any, name: str) -> float:
         raise ValueError(f"{name} = {shown(text)}: must be a number") from None
 
 
-def count_in(text: Any, name: str) -> int:
-    """The same of a whole number.
+def parse_count(text: Any, name: str) -> int:
+    """Return the integer in a text; raise an error if there is none.
 
-    >>> count_in("1e1", "count")
+    >>> parse_count("1e1", "count")
     10
     """
-    number = number_in(text, name)
+    number = parse_number(text, name)
     if not number.is_integer():
         raise ValueError(f"{name} = {shown(text)}: must be a whole number")
     return int(number)
 
 
-def gain_text(value: float | Mapping[str, float]) -> str:
-    """As it stands in a box: one number where all are the same.
+def format_gain(value: float | Mapping[str, float]) -> str:
+    """Return a gain as text: one number if it is the same for all links.
 
-    >>> gain_text({"upper": 20.0, "fore": 5.0}), gain_text({"upper": 2.0, "fore": 2.0}), gain_text(0.5)
+    >>> format_gain({"upper": 20.0, "fore": 5.0}), format_gain({"upper": 2.0, "fore": 2.0}), format_gain(0.5)
     ('upper: 20, fore: 5', '2', '0.5')
     """
     if not isinstance(value, Mapping):
-        return written(value)
+        return format_number(value)
     if len(set(value.values())) == 1:
-        return written(next(iter(value.values())))
-    return ", ".join(f"{link}: {written(each)}" for link, each in value.items())
+        return format_number(next(iter(value.values())))
+    return ", ".join(f"{link}: {format_number(each)}" for link, each in value.items())
 
 
-def gain_in(text: Any, name: str) -> float | dict[str, float]:
-    """What somebody typed; a sentence where it is no gain, or none yet.
+def parse_gain(text: Any, name: str) -> float | dict[str, float]:
+    """Return the gain in a text, one number or numbers by link; raise an error if there is none.
 
-    >>> gain_in("1e1", "kp"), gain_in("upper: 20, fore: 5", "kp")
+    >>> parse_gain("1e1", "kp"), parse_gain("upper: 20, fore: 5", "kp")
     (10.0, {'upper': 20.0, 'fore': 5.0})
     """
-    words = str(text)
-    if ":" not in words:
-        return number_in(words, name)
+    text = str(text)
+    if ":" not in text:
+        return parse_number(text, name)
     found: dict[str, float] = {}
-    for part in words.split(","):
+    for part in text.split(","):
         link, colon, number = (each.strip() for each in part.rpartition(":"))
         if not colon or not link:
-            raise ValueError(f"{name} = {shown(words)}: must be a number, or numbers by link: upper: 20, fore: 5")
-        found[link] = number_in(number, f"{name} of {link}")
+            raise ValueError(f"{name} = {shown(text)}: must be a number, or numbers by link: upper: 20, fore: 5")
+        found[link] = parse_number(number, f"{name} of {link}")
     return found
 
 
-PLAIN = ("#eef3f7", "#20303c")
-NOTE = ("#fff6e0", "#6b4a00")
-BAD = ("#fdecea", "#b3261e")
+PLAIN_COLOURS = ("#eef3f7", "#20303c")
+NOTE_COLOURS = ("#fff6e0", "#6b4a00")
+ERROR_COLOURS = ("#fdecea", "#b3261e")
 
 
-def box(text: str, paper: str = PLAIN[0], ink: str = PLAIN[1], mark: str = "") -> str:
-    """A text as HTML; whatever is in it is text. `mark`: attributes by which `page.js` finds it.
+def text_box(text: str, background: str = PLAIN_COLOURS[0], colour: str = PLAIN_COLOURS[1], mark: str = "") -> str:
+    """Return a text as an HTML box; markup in it is escaped. `mark`: attributes by which `page.js` finds it.
 
-    >>> "<b>" in box("<b>")
+    >>> "<b>" in text_box("<b>")
     False
     """
-    style = f"background:{paper};color:{ink};padding:6px 10px;margin:4px 8px;border-radius:4px;font-size:12px"
+    style = f"background:{background};color:{colour};padding:6px 10px;margin:4px 8px;border-radius:4px;font-size:12px"
     return f'<div {mark} style="{style};overflow-wrap:anywhere">{html.escape(text)}</div>'
 
 
-DPI = 110
+IMAGE_DPI = 110
 
 
-def image_of(figure: Any, size: tuple[float, float]) -> Any:
-    """A figure of so many inches as an array (height, width, 3) of bytes."""
+def render_figure(figure: Any, size: tuple[float, float]) -> Any:
+    """Return a figure of a size in inches as an image (height, width, 3) of bytes."""
+    from flexarm.plotting.films import pixels  # imports Matplotlib, which pages load only when needed
+
     figure.set_size_inches(*size)
-    figure.set_dpi(DPI)
-    return render_pixels(figure)
+    figure.set_dpi(IMAGE_DPI)
+    return pixels(figure)
 
 
-RECORDED = "A recorded run: it can be looked at, not turned. Open a robot file to turn its numbers."
-MADE_UP = "Nothing says what to compute: joints are moved a little."
+RECORDED_TEXT = "A recorded run, which cannot be changed. Open a robot file to change parameters."
+DEFAULT_MOTION_TEXT = "No simulation was given: joints follow a default motion."
 
 
 class Status:
-    """Two boxes; `error` is what stands in the second."""
+    """The status and the error message of a page; `error` is the text of the latter."""
 
     def __init__(self, gui: Any) -> None:
         self.error = ""
-        self._said = 0  # errors of actions: the same one again is another one
-        self._words = gui.add_html(box("computing ..."))
+        self._action_count = 0
+        self._text = gui.add_html(text_box("computing ..."))
         self._error = gui.add_html("", visible=False)
 
-    def count(self) -> None:
-        """The next error is that of another action."""
-        self._said += 1
+    def begin_action(self) -> None:
+        """Number the next errors as those of another action, so that equal messages are shown again."""
+        self._action_count += 1
 
-    def busy(self) -> None:
-        """A run takes long; what stands here is that of the one before."""
-        self._words.content = box("computing ... (Stop, among the knobs, ends it)")
+    def show_busy(self) -> None:
+        """Announce that a run is being computed."""
+        self._text.content = text_box("computing ... (Stop, in Parameters, ends it)")
 
-    def nothing(self) -> None:
-        """Not even a robot at rest, so far."""
-        self._words.content = box("Nothing can be computed of this.")
+    def show_nothing(self) -> None:
+        """State that not even the robot at rest can be computed."""
+        self._text.content = text_box("This case cannot be computed.")
 
-    def say(self, error: BaseException) -> None:
+    def show_error(self, error: BaseException) -> None:
         text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
         self.error = text or type(error).__name__
         self._show_error()
 
     def _show_error(self) -> None:
-        """`page.js` shows it beside what was touched as well: this box may be scrolled out of sight."""
-        self._error.content = box(self.error, *BAD, mark=f'data-studio="error" data-number="{self._said}"')
+        """Show the error; `page.js` repeats it next to the field, because this box may be scrolled out of view."""
+        self._error.content = text_box(
+            self.error, *ERROR_COLOURS, mark=f'data-studio="error" data-number="{self._action_count}"'
+        )
         self._error.visible = True
 
-    def tell(self, result: Result, case: StudioCase | None, at_rest: bool) -> None:
-        """Of a run of a case, or of one that was recorded; `at_rest`: of a robot whose run cannot be computed."""
+    def show_result(self, result: Result, case: StudioCase | None, at_rest: bool) -> None:
+        """Describe a run; `at_rest` if it replaces one that cannot be computed."""
         run = result.run
         self.error = "" if run.status in ("completed", "stopped") else f"the run {run.reason}"
         self._error.visible = bool(self.error)
         if self.error:
             self._show_error()
-        words = f"{run.robot.name}: at rest, for its run cannot be computed." if at_rest else _words(result)
-        self._words.content = "".join([box(words), *(box(each, *NOTE) for each in _notes(result, case))])
+        text = f"{run.robot.name}: at rest, because its run cannot be computed." if at_rest else _describe_run(result)
+        self._text.content = "".join(
+            [text_box(text), *(text_box(each, *NOTE_COLOURS) for each in _find_notes(result, case))]
+        )
 
 
-def _words(result: Result) -> str:
+def _describe_run(result: Result) -> str:
     run = result.run
     share = run.statistics.get("energy_share")
-    lost = f"; {audited(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
+    balance = f"; {describe_balance(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
     took = f" in {1e3 * result.seconds:.0f} ms" if result.seconds else ""
     ended = "" if run.status == "completed" else f"; {run.reason}"
-    return f"{run.robot.name}: {run.array('time')[-1]:g} s computed{took}{lost}{ended}"
+    return f"{run.robot.name}: {run.array('time')[-1]:g} s computed{took}{balance}{ended}"
 
 
-def _notes(result: Result, case: StudioCase | None) -> list[str]:
+def _find_notes(result: Result, case: StudioCase | None) -> list[str]:
     if case is None:
-        return [RECORDED, *result.warned]
-    doubts = [str(each) for each in case.robot.every_unit_warning()]
-    new = [each for each in doubts if not any(each in said for said in result.warned)]
-    return [*([MADE_UP] if case.made_up else []), *result.warned, *new]
+        return [RECORDED_TEXT, *result.warnings]
+    unit_warnings = [str(each) for each in case.robot.every_unit_warning()]
+    new = [each for each in unit_warnings if not any(each in other for other in result.warnings)]
+    return [*([DEFAULT_MOTION_TEXT] if case.is_default else []), *result.warnings, *new]
