@@ -111,7 +111,9 @@ class StudioCase:
         for each in self.parameters():
             if each.path == path:
                 return each.value
-        raise KeyError(unknown(f"there is no parameter {path!r}", path, [each.path for each in self.parameters()]))
+        raise KeyError(
+            describe_unknown(f"there is no parameter {path!r}", path, [each.path for each in self.parameters()])
+        )
 
     def with_(self, changes: Mapping[str, float]) -> StudioCase:
         """Return a copy with other parameters, by path; raise an error for invalid values."""

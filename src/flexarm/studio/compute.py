@@ -36,12 +36,12 @@ def compute_run(case: StudioCase, rigid: bool = False, should_stop: Callable[[],
     The run ends early, and is returned as far as it was computed, once `should_stop` returns True.
     """
     begin = time.perf_counter()
-    with heard() as messages:
+    with collect_warnings() as messages:
         system = System(case.robot.rigid() if rigid else case.robot)
         options = case.arguments(system) if not rigid else _twin_arguments(case, system)
         _require_bounded(options)
         try:
-            with ending_when(should_stop):
+            with end_runs_when(should_stop):
                 run = simulate(system, **(options | {"progress": False}))
         except KeyboardInterrupt:
             raise ValueError("the run was stopped before it began") from None

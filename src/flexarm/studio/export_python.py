@@ -234,6 +234,6 @@ def _describe(value: Any) -> str:
 
 
 def _robot_code(name: str, robot: Robot) -> str:
-    description = pprint.pformat(plain(robot), sort_dicts=False, width=110)
+    description = pprint.pformat(plain_data(robot), sort_dicts=False, width=110)
     content = "\n".join(f"    {line}" for line in description.splitlines())
     return f"{name} = fa.Robot.model_validate(\n{content}\n)"

@@ -80,7 +80,7 @@ STATION_COUNT = 17  # along a link; odd, because moments are evaluated at every 
 
 def build_solids(system: System, q: Array, magnify: float, thicken: float) -> list[Solid]:
     """Return the solids of an arm in postures (n, nq)."""
-    return Solids(Arm(system, q, magnify, STATION_COUNT, STATION_COUNT), thicken).all()
+    return ArmSolids(Arm(system, q, magnify, STATION_COUNT, STATION_COUNT), thicken).all()
 
 
 class Triangles:
@@ -175,7 +175,7 @@ class MeshFrames:
     @cached_property
     def tip_path(self) -> Array:
         """Positions of the tip, shape (frames, 3)."""
-        return self.system.tip(magnified(self.system, self.q(), self.magnify))
+        return self.system.tip(magnify_deflections(self.system, self.q(), self.magnify))
 
     @property
     def link_lengths(self) -> list[float]:

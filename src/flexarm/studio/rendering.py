@@ -34,9 +34,9 @@ class VideoCancelled(Exception):
 
 def require_kind(kind: str) -> None:
     """Raise an error if a kind of video cannot be written on this machine."""
-    from flexarm.plotting.films import KINDS  # imports Matplotlib, which pages load only when needed
+    from flexarm.plotting.films import FILM_FORMATS  # imports Matplotlib, which pages load only when needed
 
-    KINDS[f".{kind}"].check()
+    FILM_FORMATS[f".{kind}"].check()
 
 
 def encode_png(image: Image.Image) -> bytes:
@@ -74,12 +74,12 @@ def _common_palette(images: list[Image.Image]) -> Image.Image:
     """Return one palette for all frames, so that still parts do not change; a legend contains all link colours."""
     from PIL import Image
 
-    from flexarm.plotting.films import with_white
+    from flexarm.plotting.films import whiten_background
 
     strip = Image.new("RGB", (sum(each.width for each in images), images[0].height))
     for k, each in enumerate(images):
         strip.paste(each, (k * each.width, 0))
-    return with_white(strip.quantize(GIF_COLOUR_COUNT))
+    return whiten_background(strip.quantize(GIF_COLOUR_COUNT))
 
 
 def _encode_mp4(count: int, image: Callable[[int], Image.Image], report: Callable[[int], None]) -> bytes:

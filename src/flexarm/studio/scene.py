@@ -224,7 +224,7 @@ class Arrows:
 
     def at(self, sample: int) -> Array:
         """Return start and end points of all arrows at a sample, shape (n, 2, 3)."""
-        q = magnified(self.system, self._q[sample : sample + 1], self.magnify)
+        q = magnify_deflections(self.system, self._q[sample : sample + 1], self.magnify)
         return np.array([*self._actuator_arrows(q, sample), *self._load_arrows(q, sample)]).reshape(-1, 2, 3)
 
     def _actuator_arrows(self, q: Array, sample: int) -> list[tuple[Array, Array]]:
@@ -272,7 +272,7 @@ def arrow_solids(pairs: Array, size: float) -> tuple[Array, Faces]:
     neck = np.maximum(length - ARROW_HEAD[1] * base_radius, 0.0)
     rings = [(0 * neck, base_radius), (neck, base_radius), (neck, ARROW_HEAD[0] * base_radius), (length, 0.0)]
     points = np.stack([(begin + at * along)[:, None] + radius * ring for at, radius in rings], axis=1)
-    faces, _ = skin(len(rings), ARROW_SIDE_COUNT, caps=True)
+    faces, _ = triangulate_rings(len(rings), ARROW_SIDE_COUNT, caps=True)
     count = len(rings) * ARROW_SIDE_COUNT
     every = np.concatenate([faces + k * count for k in range(len(pairs))]) if len(pairs) else faces[:0]
     return points.reshape(-1, 3), every

@@ -58,10 +58,10 @@ class SweepResults:
     @property
     def quantities(self) -> list[str]:
         """Names of the measures that can be drawn, the default first."""
-        from flexarm.plotting.sweeps import usual_quantity  # imports Matplotlib, which pages load only when needed
+        from flexarm.plotting.sweeps import default_quantity  # imports Matplotlib, which pages load only when needed
 
         known = list(self._quantities)
-        usual = usual_quantity(self.data) if known else ""
+        usual = default_quantity(self.data) if known else ""
         if usual.startswith("tip."):  # the axis along which members differ most
             usual = max((name for name in known if name.startswith("tip.")), key=self._spread)
         return sorted(known, key=lambda name: name != usual)
@@ -73,7 +73,7 @@ class SweepResults:
 
     @property
     def _quantities(self) -> dict[str, xr.DataArray]:
-        from flexarm.plotting.sweeps import quantities
+        from flexarm.plotting.sweeps import drawable_quantities
 
         return drawable_quantities(self.data)
 
@@ -120,9 +120,9 @@ class SweepResults:
         status = self.status(member)
         if status not in SUCCESSFUL:
             reason = str(self.data["reason"].isel(self.index_of(member)).item()) if "reason" in self.data else ""
-            return cut(f"member {member} ({changed}): {status}{f', {reason}' if reason else ''}", 400)
+            return shorten(f"member {member} ({changed}): {status}{f', {reason}' if reason else ''}", 400)
         value = self.values(quantity)[member]
-        return cut(f"member {member} ({changed}): {quantity} = {_format(float(value))}{self._unit(quantity)}", 400)
+        return shorten(f"member {member} ({changed}): {quantity} = {_format(float(value))}{self._unit(quantity)}", 400)
 
     def final_tip(self, member: int) -> Array | None:
         """Return the final position of the tip, or None if it was not measured."""

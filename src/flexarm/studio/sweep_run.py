@@ -131,7 +131,7 @@ class ValidChanges:
 
 def change_parameters(case: StudioCase, changes: Mapping[str, float | str]) -> StudioCase:
     """Return a case with other parameters; unit warnings are ignored, because the page shows them anyway."""
-    with heard():
+    with collect_warnings():
         return case.with_({path: parse_number(value, path) for path, value in changes.items()})
 
 
@@ -218,9 +218,9 @@ def run_sweep(
         if activity == SWEEP_PROGRESS:
             report(int(done), int(total))
 
-    with heard() as messages:
+    with collect_warnings() as messages:
         try:
-            with ending_when(should_stop), watched(watch):
+            with end_runs_when(should_stop), report_progress(watch):
                 data = sweep(case.robot, over, **(options | {"progress": False}))
         except KeyboardInterrupt:
             raise ValueError("the sweep was cancelled before a member was done") from None

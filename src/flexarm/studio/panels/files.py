@@ -142,7 +142,7 @@ class FilesPanel:
     def receive(self, name: str, content: bytes) -> None:
         """Open a file from the browser."""
         self._page.reset_status()
-        with heard() as messages:
+        with collect_warnings() as messages:
             found = read_upload(name, content)
         if isinstance(found, SweepResults):
             self._page.sweeps.show_sweep(found, self._page.case)

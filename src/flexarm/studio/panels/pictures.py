@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.progress import left
+from flexarm.foundation.progress import format_time_left
 from flexarm.studio.panels.linear import MODE_PERIOD_S
 from flexarm.studio.panels.widgets import on_click, text_box
 from flexarm.studio.rendering import FPS, VideoCancelled, ViewRenderer, encode_png, encode_video, require_kind
@@ -147,7 +147,7 @@ class PicturesPanel:
 
     def _show_progress(self, done: int, count: int, pace: float) -> None:
         self._progress_bar.value = 100.0 * done / count
-        self._text.content = text_box(f"video: {done} of {count} frames, {left(count - done, pace)}")
+        self._text.content = text_box(f"video: {done} of {count} frames, {format_time_left(count - done, pace)}")
 
     def _set_visible(self, visible: bool) -> None:
         for handle in (self._progress_bar, self._text, self._cancel):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flexarm.plotting.colours import LINE_STYLES
 from flexarm.studio.curves import CURSOR_RANGE, Curves, Quantities
 from flexarm.studio.panels.widgets import on_input
 
@@ -155,8 +156,6 @@ def _series_options(found: Curves) -> list[dict[str, Any]]:
 
 
 def _curve_colour(k: int, pale: bool) -> str:
-    from flexarm.plotting.style import STYLES  # imports Matplotlib, which pages load only when needed
-
-    if k < len(STYLES):
-        return STYLES[k][0] + (GHOST_ALPHA if pale else "")
+    if k < len(LINE_STYLES):
+        return LINE_STYLES[k][0] + (GHOST_ALPHA if pale else "")
     return f"hsl({HUE_STEP_DEG * k % 360:.0f} 70% {65 if pale else 40}%)"

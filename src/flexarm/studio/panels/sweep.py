@@ -268,7 +268,7 @@ class SweepPanel:
                 last = now
                 self._progress_bar.value = 100.0 * done / total
                 self._progress_text.content = text_box(
-                    f"{done} of {total} members, {left(total - done, done / max(now - begin, 1e-9))}"
+                    f"{done} of {total} members, {format_time_left(total - done, done / max(now - begin, 1e-9))}"
                 )
 
         problem: Exception | None = None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.foundation.messages import shown
-from flexarm.results.energy_balance import words as describe_balance
+from flexarm.results.energy_balance import balance_sentence as describe_balance
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
 
@@ -130,11 +130,11 @@ IMAGE_DPI = 110
 
 def render_figure(figure: Any, size: tuple[float, float]) -> Any:
     """Return a figure of a size in inches as an image (height, width, 3) of bytes."""
-    from flexarm.plotting.films import pixels  # imports Matplotlib, which pages load only when needed
+    from flexarm.plotting.films import render_pixels  # imports Matplotlib, which pages load only when needed
 
     figure.set_size_inches(*size)
     figure.set_dpi(IMAGE_DPI)
-    return pixels(figure)
+    return render_pixels(figure)
 
 
 RECORDED_TEXT = "A recorded run, which cannot be changed. Open a robot file to change parameters."
