@@ -232,13 +232,13 @@ def test_threads_share_what_the_first_of_them_builds(monkeypatch):
 
 
 def test_a_linearization_by_columns_is_that_of_one_expression(monkeypatch):
-    from flexarm.dynamics import system as room
+    from flexarm.dynamics import system as system_module
 
     robot = fa.library.two_link_arm(damping=1e-3).with_({"gravity": (0, -9.81, 0)})
     system = fa.System(robot, native=False)
     q, v, a = 0.1 * np.random.default_rng(5).normal(size=(3, 2, 1, system.nq))
     whole = system.linearization(q, v, a[0])
-    monkeypatch.setattr(room, "MAX_DENSE_COORDINATES", 0)
+    monkeypatch.setattr(system_module, "MAX_DENSE_COORDINATES", 0)
     columns = system.linearization(q, v, a[0])
     for name in ("M", "K", "G", "D"):
         assert getattr(columns, name).shape == (2, 1, system.nq, system.nq)

@@ -195,7 +195,7 @@ class Constraints:
             if axis in support.directions
         ]
 
-    def _gaps(self, index: int, support: PointSupport, stands: Jet, along: Jet, own: Jet) -> list[Jet]:
+    def _gaps(self, index: int, support: PointSupport, support_position: Jet, along: Jet, own: Jet) -> list[Jet]:
         """Return the gaps between support and axis, for a second-order link.
 
         The point at X along the straight link has moved back, so the axis is followed along its slope to the support.
@@ -203,7 +203,7 @@ class Constraints:
         steps = self._steps_to(index, support, along, own)
         there = steps[0]
         assert isinstance(there, Shift)
-        gap = Jet(there.r, there.dr, there.ddr) - stands
+        gap = Jet(there.r, there.dr, there.ddr) - support_position
         found = [gap.of(k) for k in range(3)]
         if self.equations.chain.bodies[self._number(support.link)].link.stiffening == "none":
             return found
@@ -263,11 +263,11 @@ class Constraints:
         pose = e.chain.pose_from(self._common(support), number, e.q)
         return pose_along(e.to_section(number, self._parameters(index).under("on")), *pose)
 
-    def _position_on_straight_link(self, support: PointSupport, stands: Any) -> Any:
+    def _position_on_straight_link(self, support: PointSupport, support_position: Any) -> Any:
         """Return the position of a support on its straight link, as positions on the link are counted."""
         number = self._number(support.link)
         body = self.equations.chain.bodies[number]
-        return body.model.position_at(body, stands[0], self.equations.chain.part(self.equations.q, number))
+        return body.model.position_at(body, support_position[0], self.equations.chain.part(self.equations.q, number))
 
     def _position_on_link(self, index: int, support: PointSupport) -> Any:
         """Return the position of a support on its bent link."""
