@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 import flexarm as fa
-from flexarm.beam.foreshortening import MOVES, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.codegen.compiler import find_compiler
 from robots import planar_chain, sliding_pair, spatial_chain
@@ -104,7 +104,7 @@ def beams() -> None:
                 flexible=fa.Flexible(bend_y=200, basis="elements"),
             )
         )
-        shortening = [SecondOrderBlocks(link).moment(MOVES[0], power) for power in (0, 1)]
+        shortening = [SecondOrderBlocks(link).moment(DISPLACEMENT_PRODUCTS[0], power) for power in (0, 1)]
         assert all(part is not None for part in (link.a, link.b, link.M, *shortening, link.K, link.D))
 
     print(f"all integrals of a link with 200 elements (400 coordinates): {median(integrals, 3):.3f} s")

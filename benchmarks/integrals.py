@@ -21,7 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import flexarm as fa
-from flexarm.beam.foreshortening import MOVES, TURNS, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.beam.sliding_integrals import SlidingIntegrals
@@ -65,7 +65,7 @@ KINDS: dict[str, tuple[type[LinkIntegrals], fa.Link]] = {
     "3 modes, nodes of stiffening 'exact'": (LinkIntegrals, link(bend_y=3, stiffening="exact")),
 }
 PLAIN = ("m", "c0", "g0", "a", "b", "j", "section_inertia", "M", "M_elastic", "K", "D", "sizes")
-CONVECTED = ("a_c", "b_c", "M_c", "M_cc", "damped")
+CONVECTED = ("a_c", "b_c", "M_c", "M_cc", "convected_damping")
 
 
 def everything(kind: str) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def everything(kind: str) -> dict[str, Any]:
     if isinstance(integrals, SlidingIntegrals):
         found |= {name: getattr(integrals, name) for name in CONVECTED}
         found |= {f"turning{row}": dict(enumerate(integrals.turning(row))) for row in range(3)}
-        found["damped"] = {
-            f"{name} {k}": part for name, parts in found["damped"].items() for k, part in enumerate(parts)
+        found["convected_damping"] = {
+            f"{name} {k}": part for name, parts in found["convected_damping"].items() for k, part in enumerate(parts)
         }
     if integrals.stiffening == "shortening":
         found |= of_second_order(integrals)
@@ -95,10 +95,10 @@ def of_second_order(integrals: LinkIntegrals) -> dict[str, Any]:
     """Moments of the displacements, displacements and angles at the tip."""
     forms = SecondOrderBlocks(integrals)
     found: dict[str, Any] = {}
-    for k, each in forms.present(MOVES):
+    for k, each in forms.present(DISPLACEMENT_PRODUCTS):
         found[f"moved {k}"] = {f"{power}": forms.moment(each, power) for power in (0, 1)}
         found[f"moved {k}"]["tip"] = forms.at(each, integrals.length)
-    found["turned"] = {f"{k}": forms.at(each, integrals.length) for k, each in forms.present(TURNS)}
+    found["turned"] = {f"{k}": forms.at(each, integrals.length) for k, each in forms.present(ROTATION_PRODUCTS)}
     return found
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import flexarm as fa
-from flexarm.robot.carried_inertia import _Rigid, carried
+from flexarm.robot.carried_inertia import _Rigid, carried_bodies
 from flexarm.simulation.simulate import _system
 
 REFERENCE = Path(__file__).parent.parent / "tests" / "reference"
@@ -43,7 +43,7 @@ Case = tuple[fa.Robot, dict[str, Any], list[float]]
 def with_basis(robot: fa.Robot, name: str, count: int) -> fa.Robot:
     """The robot with `count` shapes of each family that its links have."""
     changes: dict[str, Any] = {}
-    for link, loads in zip(robot.links, carried(robot), strict=True):
+    for link, loads in zip(robot.links, carried_bodies(robot), strict=True):
         if link.flexible is not None:
             mass = sum(load.mass for load in loads if load.at == link.length)
             changes[f"links.{link.name}.flexible"] = _flexible(link.flexible, name, count, mass)

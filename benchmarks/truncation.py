@@ -119,7 +119,7 @@ def _tips(run: fa.Run) -> np.ndarray:
 
 def share_study(robots: int, seed: int) -> None:
     """Print errors of planar arms by how much of the inertia behind a hinge loads modes of two and three shapes."""
-    default = carried_inertia.SHARE
+    default = carried_inertia.HINGED_SHARE
     for shapes in (2, 3):
         for kind in KINDS[:2]:
             for share in (0.0, 0.001, 0.003, default, 0.03, 0.1, 1.0):
@@ -127,7 +127,7 @@ def share_study(robots: int, seed: int) -> None:
                 for _ in range(robots):
                     robot, duration, options = random_case(rng, kind, shapes, spatial=False)
                     found.append(_linear_error(robot, duration, options, share))
-                carried_inertia.SHARE = default
+                carried_inertia.HINGED_SHARE = default
                 listed = " ".join(f"{each:7.2%}" for each in np.quantile(found, (0.5, 0.75, 0.9, 1.0)))
                 print(f"{shapes} shapes, {kind:13} share {share:5.3f}: median, 75, 90, 100 % of the arms {listed}")
 
@@ -135,7 +135,7 @@ def share_study(robots: int, seed: int) -> None:
 def _linear_error(robot: fa.Robot, duration: float, options: dict[str, Any], share: float) -> float:
     """Return the estimated error, against eight shapes a link with the default share."""
     fine = refined(robot, {(link.name, "bend_y"): 8 for link in robot.links})
-    carried_inertia.SHARE = share
+    carried_inertia.HINGED_SHARE = share
     beam_parameters._integrals.cache_clear()
     system = fa.System(refined(robot, {}), native=False)
     schedule = Schedule(system, options.get("torque"), options.get("motion"), None)

@@ -9,7 +9,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.robot.description import Description
-from flexarm.robot.path_updates import changed, value_at
+from flexarm.robot.path_updates import apply_changes, value_at
 
 CENTRAL = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
 FORWARD = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
@@ -17,7 +17,7 @@ FORWARD = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
 
 def changed_robot(robot: fa.Robot, path: str, value: float) -> fa.Robot:
     """A changed copy, without warnings about units."""
-    return fa.Robot.model_validate(changed(robot, {path: value}))
+    return fa.Robot.model_validate(apply_changes(robot, {path: value}))
 
 
 def outputs(system: fa.System, function: str, *arguments: Any) -> list[np.ndarray]:

@@ -42,7 +42,7 @@ def together(case: SweepCase, grid: Grid, threads: int) -> tuple[float, ...]:
 def swept(case: SweepCase, grid: Grid, threads: int | None = None, **options: Any) -> tuple[float, ...]:
     """Seconds a member of `fa.sweep`, from its call to its Dataset: whole, and in the loops of all threads (steps, and
     over their nodes)."""
-    with noticed() as sweeps:
+    with catching() as sweeps:
         begin = time.perf_counter()
         found = fa.sweep(
             case.robot, grid.over, case.duration, torque=case.torque, threads=threads, **case.options, **options
@@ -55,7 +55,7 @@ def swept(case: SweepCase, grid: Grid, threads: int | None = None, **options: An
 
 
 @contextlib.contextmanager
-def noticed() -> Iterator[list[TaskQueue]]:
+def catching() -> Iterator[list[TaskQueue]]:
     """What the engine prepares meanwhile: a Dataset does not tell how long loops took."""
     prepare, found = engine.prepare, list[TaskQueue]()
 

@@ -200,9 +200,9 @@ def test_products_part_by_part_are_the_products(width):
             start = random.integers(0, 170)
             values[side, start : start + width, column] = random.normal(size=min(width, 170 - start))
     left, right = values
-    assert bases.FEW_FUNCTIONS < 90
-    assert_allclose(bases.weighted(weights, left, right), (left.T * weights) @ right, atol=1e-12)
-    assert_allclose(bases.weighted(weights, left), (left.T * weights) @ left, atol=1e-12)
+    assert bases.MAX_DENSE_FUNCTIONS < 90
+    assert_allclose(bases.weighted_product(weights, left, right), (left.T * weights) @ right, atol=1e-12)
+    assert_allclose(bases.weighted_product(weights, left), (left.T * weights) @ left, atol=1e-12)
 
 
 # --- sections that vary ---

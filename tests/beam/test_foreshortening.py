@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.beam.foreshortening import MOVES, TURNS, SecondOrderBlocks, functions
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, SecondOrderBlocks, select_functions
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.properties import rotation
 from tests.beam.test_integrals import SECTIONS, make, rule, same
@@ -33,11 +33,11 @@ def block(link: LinkIntegrals, product, end: float) -> np.ndarray:
     x, weights = rule(link, end)
     if product.integrated == "twice":
         weights = weights * (end - x)  # int_0^end int_0^s f = int_0^end (end - s) f
-    one, other = values(link, product.one, product.what, x), values(link, product.other, product.other_what, x)
+    one, other = values(link, product.one, product.quantity, x), values(link, product.other, product.other_quantity, x)
     return product.sign * np.einsum("g,gm,gn->mn", weights, one, other)
 
 
-@pytest.mark.parametrize("product", [*MOVES[:6], *TURNS])
+@pytest.mark.parametrize("product", [*DISPLACEMENT_PRODUCTS[:6], *ROTATION_PRODUCTS])
 def test_blocks_at_places_are_their_definition(link, product):
     forms = SecondOrderBlocks(link)
     for x in (0.1, 0.3, link.length):
@@ -45,7 +45,7 @@ def test_blocks_at_places_are_their_definition(link, product):
     assert not forms.at(product, 0.0).any()
 
 
-@pytest.mark.parametrize("product", MOVES[:6])
+@pytest.mark.parametrize("product", DISPLACEMENT_PRODUCTS[:6])
 def test_moments_are_those_of_the_blocks(link, product):
     x, weights = rule(link, link.length)
     mass = 2700 * weights * [link.link.section.at(value).A for value in x / link.length]
@@ -56,22 +56,22 @@ def test_moments_are_those_of_the_blocks(link, product):
 
 def test_products_of_families_that_are_there():
     forms = SecondOrderBlocks(make("uniform", "modes"))
-    assert [k for k, _ in forms.present(MOVES)] == [0, 1, 2, 3, 4, 5]  # without shear
-    assert [k for k, _ in forms.present(TURNS)] == [0, 1, 2]
+    assert [k for k, _ in forms.present(DISPLACEMENT_PRODUCTS)] == [0, 1, 2, 3, 4, 5]  # without shear
+    assert [k for k, _ in forms.present(ROTATION_PRODUCTS)] == [0, 1, 2]
     plane = SecondOrderBlocks(
         LinkIntegrals(unit_link(flexible=fa.Flexible(bend_y=3, stretch=1, stiffening="shortening")))
     )
-    assert [k for k, _ in plane.present(MOVES)] == [0, 2]
-    assert not plane.present(TURNS)
+    assert [k for k, _ in plane.present(DISPLACEMENT_PRODUCTS)] == [0, 2]
+    assert not plane.present(ROTATION_PRODUCTS)
 
 
 def test_zero_order_model_has_no_second_order():
     forms = SecondOrderBlocks(
         LinkIntegrals(unit_link(flexible=fa.Flexible(bend_y=3, bend_z=2, twist=1, stiffening="none")))
     )
-    assert not forms.present(MOVES)
-    assert not forms.present(TURNS)
-    assert not forms.moved(1.0).any()
+    assert not forms.present(DISPLACEMENT_PRODUCTS)
+    assert not forms.present(ROTATION_PRODUCTS)
+    assert not forms.displacement_forms(1.0).any()
 
 
 def test_hermite_shortening_matrix_is_the_geometric_stiffness_of_textbooks():
@@ -79,16 +79,16 @@ def test_hermite_shortening_matrix_is_the_geometric_stiffness_of_textbooks():
     h = 0.8
     link = LinkIntegrals(unit_link(length=h, flexible=fa.Flexible(bend_y=1, basis="elements")))
     expected = np.array([[36, -3 * h], [-3 * h, 4 * h**2]]) / (30 * h)
-    assert_allclose(SecondOrderBlocks(link).moved(h)[0], -expected, rtol=1e-13)
+    assert_allclose(SecondOrderBlocks(link).displacement_forms(h)[0], -expected, rtol=1e-13)
 
 
 def test_forms_of_displacements_are_symmetric_and_made_of_the_blocks():
     link = make("tapered", "modes")
     forms, eta = SecondOrderBlocks(link), np.random.default_rng(0).normal(size=link.count)
-    F = forms.moved(0.5)
+    F = forms.displacement_forms(0.5)
     assert_allclose(F, F.transpose(0, 2, 1), atol=1e-15)
     expected = np.zeros(3)
-    for each in MOVES[:6]:
+    for each in DISPLACEMENT_PRODUCTS[:6]:
         one, other = eta[link.columns[each.one]], eta[link.columns[each.other]]
         expected[each.axis] += one @ block(link, each, 0.5) @ other / (2 if each.one == each.other else 1)
     assert_allclose(np.einsum("m,imn,n->i", eta, F, eta) / 2, expected, rtol=1e-10)
@@ -97,7 +97,7 @@ def test_forms_of_displacements_are_symmetric_and_made_of_the_blocks():
 def test_links_in_threads_are_what_they_are_alone():
     def moments():
         forms = SecondOrderBlocks(make("tapered", "modes"))
-        return [forms.moment(each, 1) for each in MOVES[:6]]
+        return [forms.moment(each, 1) for each in DISPLACEMENT_PRODUCTS[:6]]
 
     alone = moments()
     with ThreadPoolExecutor(4) as threads:
@@ -140,12 +140,12 @@ def test_displacements_and_angles_are_those_of_an_exact_link_to_second_order(sec
     forms, small = SecondOrderBlocks(link), 2e-3
     eta = np.random.default_rng(5).uniform(-1, 1, link.count) * link.sizes
     if shear:
-        assert [k for k, _ in forms.present(MOVES)] == [*range(8)]
+        assert [k for k, _ in forms.present(DISPLACEMENT_PRODUCTS)] == [*range(8)]
     one, other, none = (sections_of(link, size * eta) for size in (small, -small, 0.0))
     for step in (150, 300, 600):
         x = link.length * step / 600
         for found, forms_there, linear, unit in (
-            (0, forms.moved(x), link.displacement(np.array([x]))[0], link.length),
+            (0, forms.displacement_forms(x), link.displacement(np.array([x]))[0], link.length),
             (1, turned(link, x), link.rotation(np.array([x]))[0], 1.0),
         ):
             even = (one[found][step] + other[found][step] - 2 * none[found][step]) / small**2
@@ -157,7 +157,7 @@ def test_displacements_and_angles_are_those_of_an_exact_link_to_second_order(sec
 def turned(link: LinkIntegrals, x: float) -> np.ndarray:
     """(3, n, n): forms of the angles."""
     out = np.zeros((3, link.count, link.count))
-    for _, each in SecondOrderBlocks(link).present(TURNS):
+    for _, each in SecondOrderBlocks(link).present(ROTATION_PRODUCTS):
         found = SecondOrderBlocks(link).at(each, x)
         out[each.axis, link.columns[each.one], link.columns[each.other]] += found
         out[each.axis, link.columns[each.other], link.columns[each.one]] += found.T
@@ -167,7 +167,7 @@ def turned(link: LinkIntegrals, x: float) -> np.ndarray:
 def test_what_is_meant_of_a_family():
     plain = make("uniform", "modes").shapes["bend_y"]
     x = np.linspace(0, 0.8, 7)
-    assert_allclose(functions(plain, "value")(x), plain(x))
-    assert_allclose(functions(plain, "rotation")(x), plain.derivative()(x))
-    assert_allclose(functions(plain, "curvature")(x), plain.derivative(2)(x), atol=1e-9)
-    assert not functions(plain, "shear")(x).any()
+    assert_allclose(select_functions(plain, "value")(x), plain(x))
+    assert_allclose(select_functions(plain, "rotation")(x), plain.derivative()(x))
+    assert_allclose(select_functions(plain, "curvature")(x), plain.derivative(2)(x), atol=1e-9)
+    assert not select_functions(plain, "shear")(x).any()

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from flexarm.beam import polynomials
 
 TABLES = {
-    "at_gauss": lambda: polynomials.at_gauss(7, 12),
-    "at_even": lambda: polynomials.at_even(9, 12),
+    "at_gauss": lambda: polynomials.values_at_gauss(7, 12),
+    "at_even": lambda: polynomials.values_at_even(9, 12),
     "projection": lambda: polynomials.projection(12),
     "differentiation": lambda: polynomials.differentiation(12, 2),
     "integration": lambda: polynomials.integration(12),
@@ -21,10 +21,10 @@ TABLES = {
 def test_values_are_numpys(degree):
     points = np.linspace(-1, 1, 17)
     exact = numpys.legvander(points, degree)
-    assert_allclose(polynomials.at(points, degree), exact, atol=1e-14)
-    assert_allclose([polynomials.at_point(x, degree) for x in points.tolist()], exact, atol=1e-14)
-    assert_allclose(polynomials.at_even(17, degree), exact, atol=1e-14)
-    assert_allclose(polynomials.at_gauss(5, degree), numpys.legvander(numpys.leggauss(5)[0], degree), atol=1e-14)
+    assert_allclose(polynomials.legendre_values(points, degree), exact, atol=1e-14)
+    assert_allclose([polynomials.values_at_point(x, degree) for x in points.tolist()], exact, atol=1e-14)
+    assert_allclose(polynomials.values_at_even(17, degree), exact, atol=1e-14)
+    assert_allclose(polynomials.values_at_gauss(5, degree), numpys.legvander(numpys.leggauss(5)[0], degree), atol=1e-14)
 
 
 @pytest.mark.parametrize("degree", [0, 1, 5, 40])
@@ -36,7 +36,7 @@ def test_derivatives_and_integrals_are_numpys(degree):
 
 
 def test_projection_is_the_inverse_of_the_values_at_gauss_nodes():
-    assert_allclose(polynomials.projection(20) @ polynomials.at_gauss(21, 20), np.eye(21), atol=1e-13)
+    assert_allclose(polynomials.projection(20) @ polynomials.values_at_gauss(21, 20), np.eye(21), atol=1e-13)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -45,4 +45,4 @@ def test_tables_are_shared_read_only_and_bounded_in_number(name):
     assert TABLES[name]() is table
     with pytest.raises(ValueError, match="read-only"):
         table[0] = 1.0
-    assert getattr(polynomials, name).cache_info().maxsize == polynomials.KEPT
+    assert getattr(polynomials, name).cache_info().maxsize == polynomials.CACHE_SIZE

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 import flexarm as fa
 from flexarm.beam.bases import all_modes
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.robot.carried_inertia import CarriedBody, carried
+from flexarm.robot.carried_inertia import CarriedBody, carried_bodies
 from tests.helpers import omega, table, unit_link
 
 LOADS = st.builds(
@@ -150,7 +150,7 @@ def test_a_payload_of_nothing_is_none():
     arm = fa.library.two_link_arm()
     none, nothing = arm.with_({"links.fore.payload": None}), arm.with_({"links.fore.payload.mass": 0.0})
     assert_allclose(omega(fa.modes(nothing)), omega(fa.modes(none)), rtol=1e-9)
-    assert carried(nothing)[1] == ()
+    assert carried_bodies(nothing)[1] == ()
 
 
 def test_de_luca_and_sicilianos_first_link():
@@ -164,7 +164,7 @@ def test_de_luca_and_sicilianos_first_link():
         two = fa.Link("two", 0.5, mass=0.1, hub=hub, payload=payload)
         carrying = fa.PointMass(1.2, inertia=0.1 + 0.1 * 0.5**2 / 3 + 0.1 * 0.5**2 + 5e-4)
         lumped = fa.Robot(links=[first.model_copy(update={"payload": carrying})])
-        [load] = carried(fa.Robot(links=[first, two]))[0]
+        [load] = carried_bodies(fa.Robot(links=[first, two]))[0]
         assert (load.mass, load.inertia[2]) == (pytest.approx(1.2), pytest.approx(carrying.inertia))
         return float(fa.modes(lumped, joints="locked").frequencies[1])
 
@@ -212,7 +212,7 @@ def test_few_shapes_have_a_share_of_the_inertia_behind_a_hinge():
     mesh = {f"links.{name}.flexible": fa.Flexible(bend_y=8, basis="elements") for name in ("upper", "fore")}
     few, exact = (omega(fa.modes(arm.with_(changes)))[0] for changes in (two, mesh))
     assert few == pytest.approx(exact, rel=1e-2)
-    [upper], [fore] = carried(arm)
+    [upper], [fore] = carried_bodies(arm)
     given = {"upper": fa.Modes(upper.mass, upper.inertia[2]), "fore": fa.Modes(fore.mass)}
     held = two | {f"links.{name}.flexible.basis": basis for name, basis in given.items()}
     few, exact = (omega(fa.modes(arm.with_(changes), joints="locked")) for changes in (held, mesh))

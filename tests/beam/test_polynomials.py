@@ -9,9 +9,9 @@ from flexarm.beam.polynomials import (
     constant,
     fit,
     gauss,
-    merged,
-    multiplied,
-    pairs_of,
+    merge_breaks,
+    multiply,
+    pair_indices,
 )
 
 BREAKS = np.array([0.0, 0.3, 1.1, 2.0])
@@ -77,18 +77,18 @@ def test_functions_times_x():
 
 
 def test_pairs_of_two_sets_row_by_row_and_of_one_the_lower_half():
-    assert [*zip(*pairs_of(2, 3, both=True), strict=True)] == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
-    assert [*zip(*pairs_of(3, 3, both=False), strict=True)] == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
+    assert [*zip(*pair_indices(2, 3, both=True), strict=True)] == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    assert [*zip(*pair_indices(3, 3, both=False), strict=True)] == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
 
 
 def test_products_of_functions_with_other_pieces():
     one, other = random(BREAKS, 3, 2, 1), random(np.array([0.0, 0.7, 2.0]), 2, 3, 2)
     x = np.linspace(0, 2, 41)
-    found = multiplied(one, other)
+    found = multiply(one, other)
     assert found.degree == 5
     assert found.breaks.tolist() == [0.0, 0.3, 0.7, 1.1, 2.0]
     assert_allclose(found(x), np.einsum("pm,pn->pmn", one(x), other(x)).reshape(len(x), -1), atol=1e-12)
-    half = multiplied(one, one, both=False)
+    half = multiply(one, one, both=False)
     assert_allclose(
         half(x), np.stack([one(x)[:, i] * one(x)[:, j] for i, j in ((0, 0), (1, 0), (1, 1))], 1), atol=1e-12
     )
@@ -120,7 +120,7 @@ def test_second_derivative_is_the_derivative_of_the_derivative():
 
 
 def test_breaks_that_differ_by_rounding_are_one():
-    assert merged(BREAKS, BREAKS * (1 + 1e-15), [0.5]).tolist() == [0.0, 0.3, 0.5, 1.1, 2.0]
+    assert merge_breaks(BREAKS, BREAKS * (1 + 1e-15), [0.5]).tolist() == [0.0, 0.3, 0.5, 1.1, 2.0]
 
 
 def test_points_with_equal_distances_have_no_weights():

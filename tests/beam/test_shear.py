@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 import flexarm as fa
 from flexarm.beam.bases import lowest_modes
-from flexarm.beam.foreshortening import MOVES, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.properties import rotation
 from tests.oracles import timoshenko
@@ -184,7 +184,10 @@ def test_nodal_coordinates_are_deflections_and_rotations(section):
 def test_without_give_there_is_no_shear(basis, section):
     stiff, bare = (integrals(3, basis, section, G=1e6 * G, shear=shear) for shear in (True, False))
     pairs = [(getattr(stiff, name), getattr(bare, name)) for name in ("K", "M_elastic", "a", "b")]
-    pairs += [tuple(SecondOrderBlocks(each).moment(MOVES[0], power) for each in (stiff, bare)) for power in (0, 1)]
+    pairs += [
+        tuple(SecondOrderBlocks(each).moment(DISPLACEMENT_PRODUCTS[0], power) for each in (stiff, bare))
+        for power in (0, 1)
+    ]
     for one, other in pairs:
         assert_allclose(one, other, rtol=2e-4, atol=2e-6 * np.abs(other).max())
 
@@ -212,7 +215,7 @@ def test_a_column_buckles_at_engessers_load():
     link, size = integrals(64, "elements", fa.Section.rectangle(0.2, 0.2)), 0.2
     EI, kGA = E * size**4 / 12, G * 5 / 6 * size**2
     euler = np.pi**2 * EI / (4 * L**2)
-    found = eigh(-SecondOrderBlocks(link).moved(L)[0], link.K, eigvals_only=True)
+    found = eigh(-SecondOrderBlocks(link).displacement_forms(L)[0], link.K, eigvals_only=True)
     assert 1 / found[-1] == pytest.approx(euler / (1 + euler / kGA), rel=1e-5)
 
 

@@ -7,11 +7,11 @@ import pytest
 
 import flexarm as fa
 from flexarm.beam.bases import mesh
-from flexarm.beam.foreshortening import MOVES, TURNS, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.beam.sliding_integrals import SlidingIntegrals
-from flexarm.beam.sparsity import Patterns
+from flexarm.beam.sparsity import SparsityPatterns
 
 BASES = {
     "modes": fa.Modes(),
@@ -73,13 +73,13 @@ def integrals(basis, families, section="uniform", kind="clamped", seed=0, **fiel
 
 def known(of: LinkIntegrals):
     """By name: values, where there are numbers, and where there is a one (or minus one)."""
-    p, nothing = Patterns(of), {}
+    p, nothing = SparsityPatterns(of), {}
     for name in ("a", "b"):
         yield name, getattr(of, name), p.a, nothing
     for name in ("section_inertia", "j", "K", "D", "D_ratios", "M_elastic"):
         yield name, getattr(of, name), getattr(p, name), p.M_elastic_ones if name == "M_elastic" else nothing
     forms = SecondOrderBlocks(of)
-    for k, each in forms.present(MOVES):
+    for k, each in forms.present(DISPLACEMENT_PRODUCTS):
         for power in (0, 1):
             yield f"moment {power} of {k}", forms.moment(each, power), p.product(each), nothing
     for axes, value in of.M.items():
@@ -90,7 +90,7 @@ def known(of: LinkIntegrals):
         station = of.station(x)
         yield f"U({x})", station.U, *p.U(x)
         yield f"W({x})", station.W, *p.W(x)
-        for k, each in (*forms.present(MOVES), *forms.present(TURNS)):
+        for k, each in (*forms.present(DISPLACEMENT_PRODUCTS), *forms.present(ROTATION_PRODUCTS)):
             yield f"product {k} at {x}", forms.at(each, x), p.product(each, x), nothing
     if of.stiffening == "exact":
         yield from known_of_nodes(of, p)
@@ -98,21 +98,21 @@ def known(of: LinkIntegrals):
         yield from known_of_sliding(of, p)
 
 
-def known_of_nodes(of: LinkIntegrals, p: Patterns):
+def known_of_nodes(of: LinkIntegrals, p: SparsityPatterns):
     """Rotations at the nodes of an exact link, between them, and its stretch there."""
     before = 0.0
     for x in LinkNodes(of).places.tolist():
         yield f"W({x})", of.station(x).W, p.W(x)[0], {}
         turns = of.rotation(np.array([before, x]))
-        yield f"turn from {before} to {x}", turns[1] - turns[0], p.turns_between(before, x), {}
+        yield f"turn from {before} to {x}", turns[1] - turns[0], p.relative_rotation(before, x), {}
         for name, place in of.columns.items():
             values = of.shapes[name](x)[0]
             assert len(values) == place.stop - place.start
-            yield f"{name}({x})", values, p.lives_at(name, x), {}
+            yield f"{name}({x})", values, p.nonzero_at(name, x), {}
         before = x
 
 
-def known_of_sliding(of: SlidingIntegrals, p: Patterns):
+def known_of_sliding(of: SlidingIntegrals, p: SparsityPatterns):
     for name in ("a_c", "b_c"):
         yield name, getattr(of, name), p.a, {}
     for axes, value in of.M_c.items():
@@ -124,7 +124,7 @@ def known_of_sliding(of: SlidingIntegrals, p: Patterns):
             yield f"turning.{row}.{name}", value, p.j[row], {}
         for name, value in zip(("plain", "mixed", "flowing"), products, strict=True):
             yield f"turning.{row}.{name}", value, p.turning(row), {}
-    for family, (plain, mixed, flowing) in of.damped.items():
+    for family, (plain, mixed, flowing) in of.convected_damping.items():
         yield f"{family}.plain", plain, p.stiffness_of(family), {}
         yield f"{family}.mixed", mixed, p.overlap(family), {}
         yield f"{family}.flowing", flowing, p.overlap(family), {}
@@ -198,11 +198,11 @@ def test_patterns_do_not_depend_on_numbers(basis, kind, section):
 
 def test_modes_are_orthogonal_and_elements_meet_their_neighbours():
     """Not all is a number: that is what the patterns are for."""
-    modes = Patterns(integrals(fa.Modes(), {"bend_y": 4, "stretch": 2}))
+    modes = SparsityPatterns(integrals(fa.Modes(), {"bend_y": 4, "stretch": 2}))
     for pattern in (modes.K, modes.M_elastic, modes.D_ratios):
         np.testing.assert_array_equal(pattern, np.eye(6, dtype=bool))
     np.testing.assert_array_equal(modes.M_ones("vv"), np.diag([True] * 4 + [False] * 2) & modes.M("vv"))
-    meshed = Patterns(integrals(fa.Elements(), {"bend_y": 4}))
+    meshed = SparsityPatterns(integrals(fa.Elements(), {"bend_y": 4}))
     apart = np.abs(np.subtract.outer(np.arange(8) // 2, np.arange(8) // 2))  # of nodes
     np.testing.assert_array_equal(meshed.K, apart <= 1)
     at_node, ones = meshed.U(0.5 * meshed._of.length)

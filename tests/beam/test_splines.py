@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.beam.bases import splines
+from flexarm.beam.bases import spline_shapes
 from tests.helpers import unit_link
 
 NODES = np.array([0.0, 0.2, 0.5, 0.6, 1.0])
@@ -12,7 +12,7 @@ NODES = np.array([0.0, 0.2, 0.5, 0.6, 1.0])
 
 @pytest.mark.parametrize(("order", "degree"), [(1, 2), (2, 3), (1, 4), (2, 5)])
 def test_they_are_clamped_and_smooth(order, degree):
-    space = splines(NODES, order, degree)
+    space = spline_shapes(NODES, order, degree)
     assert space.count == len(NODES) - 1 + degree - order
     assert space.degree == degree
     derivative = space
@@ -27,7 +27,7 @@ def test_they_are_clamped_and_smooth(order, degree):
 
 @pytest.mark.parametrize(("order", "degree"), [(1, 2), (2, 3), (1, 4), (2, 5)])
 def test_they_make_every_clamped_polynomial_of_their_degree(order, degree):
-    space, x = splines(NODES, order, degree), np.linspace(0, 1, 50)
+    space, x = spline_shapes(NODES, order, degree), np.linspace(0, 1, 50)
     values = space(x)
     for power in range(order, degree + 1):
         found, *_ = np.linalg.lstsq(values, x**power, rcond=None)
@@ -36,7 +36,7 @@ def test_they_make_every_clamped_polynomial_of_their_degree(order, degree):
 
 def test_neighbours_alone_meet():
     for degree in (3, 5):
-        alive = (splines(np.linspace(0, 1, 20), 2, degree).coefficients != 0).any(axis=0)
+        alive = (spline_shapes(np.linspace(0, 1, 20), 2, degree).coefficients != 0).any(axis=0)
         assert (alive.sum(axis=0) <= degree + 1).all()
 
 

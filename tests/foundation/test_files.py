@@ -41,7 +41,7 @@ def test_whatever_goes_wrong_the_earlier_file_stays_and_no_draft(tmp_path, failu
     (tmp_path / "a.txt").write_text("earlier")
 
     def write():
-        with files.whole_file(tmp_path / "a.txt") as stream:
+        with files.atomic_file(tmp_path / "a.txt") as stream:
             stream.write(b"half")
             raise failure
 
@@ -60,7 +60,10 @@ def test_failures_of_the_system_are_sentences_about_the_users_file(tmp_path, mon
         (tmp_path / "file" / "a", f"{tmp_path}/file/a: there is no folder '{tmp_path}/file'"),
         (tmp_path / ("a" * 300), f"{tmp_path / ('a' * 300)}: cannot be written: File name too long"),
     ):
-        for write in (lambda path: files.write_bytes(path, b""), lambda path: files.atomically(path, pytest.fail)):
+        for write in (
+            lambda path: files.write_bytes(path, b""),
+            lambda path: files.write_atomically(path, pytest.fail),
+        ):
             assert refusal(write, path) == sentence
 
     def full(_):
@@ -81,12 +84,12 @@ def test_writers_that_want_a_name_get_one_with_the_same_ending(tmp_path):
         with open(part, "wb") as stream:
             stream.write(b"film")
 
-    files.atomically(tmp_path / "a.mp4", write)
+    files.write_atomically(tmp_path / "a.mp4", write)
     assert (tmp_path / "a.mp4").read_bytes() == b"film"
     assert given[0].endswith(".mp4")
     assert not os.path.exists(os.path.dirname(given[0]))
     with pytest.raises(ZeroDivisionError):
-        files.atomically(tmp_path / "a.mp4", lambda part: 1 / 0)
+        files.write_atomically(tmp_path / "a.mp4", lambda part: 1 / 0)
     assert (tmp_path / "a.mp4").read_bytes() == b"film"
     assert entries(tmp_path) == ["a.mp4"]
 
@@ -100,7 +103,7 @@ def test_permissions_are_the_umasks_or_those_of_the_earlier_file(tmp_path):
     try:
         files.write_bytes(tmp_path / "a", b"")
         assert mode() == 0o640
-        files.atomically(tmp_path / "b", lambda part: open(part, "w").close())
+        files.write_atomically(tmp_path / "b", lambda part: open(part, "w").close())
         assert stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o640
         (tmp_path / "a").chmod(0o604)
         files.write_bytes(tmp_path / "a", b"")
@@ -124,7 +127,7 @@ def test_a_link_at_the_place_is_replaced_not_followed(tmp_path):
 def test_a_planted_draft_is_not_written_through(tmp_path, monkeypatch):
     (tmp_path / "victim").write_text("precious")
     monkeypatch.setattr(files.secrets, "token_hex", lambda _: "guessed")
-    (tmp_path / f"{files.DRAFT}guessed").symlink_to("victim")
+    (tmp_path / f"{files.DRAFT_PREFIX}guessed").symlink_to("victim")
     with pytest.raises(FileExistsError, match="a: cannot be written: File exists"):
         files.write_bytes(tmp_path / "a", b"new")
     assert (tmp_path / "victim").read_text() == "precious"
@@ -156,7 +159,7 @@ def abandon(path, age):
 
 def test_drafts_that_a_kill_left_are_swept_at_a_later_write(tmp_path):
     old, young, folder, other = (
-        tmp_path / f"{prefix}1" for prefix in (files.DRAFT, f"{files.DRAFT}2", ".build-", ".x")
+        tmp_path / f"{prefix}1" for prefix in (files.DRAFT_PREFIX, f"{files.DRAFT_PREFIX}2", ".build-", ".x")
     )
     for path in (old, young, other):
         path.write_text("")
@@ -165,23 +168,23 @@ def test_drafts_that_a_kill_left_are_swept_at_a_later_write(tmp_path):
         abandon(path, age)
     files.write_bytes(tmp_path / "a", b"")
     assert entries(tmp_path) == sorted([young.name, folder.name, other.name, "a"])
-    files.sweep(tmp_path, ".build-")
+    files.remove_abandoned(tmp_path, ".build-")
     assert entries(tmp_path) == sorted([young.name, other.name, "a"])
 
 
 @posix
 def test_drafts_of_others_are_left_alone(tmp_path, monkeypatch):
-    draft = tmp_path / f"{files.DRAFT}1"
+    draft = tmp_path / f"{files.DRAFT_PREFIX}1"
     draft.write_text("")
     abandon(draft, 7200)
     monkeypatch.setattr(files.os, "geteuid", lambda: os.getuid() + 1)
-    files.sweep(tmp_path, files.DRAFT)
+    files.remove_abandoned(tmp_path, files.DRAFT_PREFIX)
     assert draft.exists()
 
 
 @pytest.mark.parametrize("path", [3, None, b"a", "", "a\0b"])
 def test_what_names_no_file_is_refused(path):
-    for attempt in (files.write_bytes, files.atomically, files.read_bytes):
+    for attempt in (files.write_bytes, files.write_atomically, files.read_bytes):
         with pytest.raises((TypeError, ValueError), match=r"^path = .*: must be the name of a file$"):
             attempt(path, None)
 

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from flexarm.foundation.finite_differences import BACKWARD, CENTRAL, FORWARD, derivative, estimated_error, kink, weights
+from flexarm.foundation.finite_differences import (
+    BACKWARD,
+    CENTRAL,
+    FORWARD,
+    derivative,
+    derivative_jump,
+    derivative_weights,
+    estimated_error,
+)
 
 FUNCTIONS = {
     "power": (lambda x: x**-4.0, -4.0, 1.0),
@@ -43,7 +51,7 @@ def test_estimated_errors_are_of_the_size_of_the_true_ones(nodes, step, name):
 
 
 def test_central_weights():
-    assert weights([-2, -1, 0, 1, 2]) == pytest.approx([1 / 12, -2 / 3, 0, 2 / 3, -1 / 12])
+    assert derivative_weights([-2, -1, 0, 1, 2]) == pytest.approx([1 / 12, -2 / 3, 0, 2 / 3, -1 / 12])
 
 
 def test_a_kink_is_seen_though_central_differences_agree():
@@ -51,6 +59,6 @@ def test_a_kink_is_seen_though_central_differences_agree():
     found, last, before = derivative(values, 0.01)
     assert found == pytest.approx(1.0)
     assert estimated_error(last, before) < 1e-12
-    assert kink(values, 0.01) == pytest.approx(2.0)
-    assert kink(points(np.exp, CENTRAL, 0.01), 0.01) < 1e-6
-    assert kink(points(np.exp, FORWARD, 0.01), 0.01) == 0
+    assert derivative_jump(values, 0.01) == pytest.approx(2.0)
+    assert derivative_jump(points(np.exp, CENTRAL, 0.01), 0.01) < 1e-6
+    assert derivative_jump(points(np.exp, FORWARD, 0.01), 0.01) == 0

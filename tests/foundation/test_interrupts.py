@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.foundation.interrupts import Interrupts, ending_when
+from flexarm.foundation.interrupts import Interrupts, end_runs_when
 
 TWO = fa.Robot("two", links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 1.0, mass=1.0)])
 
@@ -71,16 +71,16 @@ def test_an_error_that_an_interrupt_was_turned_into_is_an_interrupt_again():
         except KeyboardInterrupt:
             raise RuntimeError("rhs failed") from None
 
-    with pytest.raises(KeyboardInterrupt), interrupts.noticed():
+    with pytest.raises(KeyboardInterrupt), interrupts.catching():
         wrapped()
     assert interrupts.pressed
-    with pytest.raises(RuntimeError), Interrupts().noticed():
+    with pytest.raises(RuntimeError), Interrupts().catching():
         raise RuntimeError("its own")
 
 
 def test_held_interrupts_are_noted_and_handlers_come_back():
     before, interrupts = signal.getsignal(signal.SIGINT), Interrupts()
-    with interrupts.noticed(), interrupts.held():
+    with interrupts.catching(), interrupts.deferring():
         signal.raise_signal(signal.SIGINT)
     assert interrupts.pressed
     assert signal.getsignal(signal.SIGINT) is before
@@ -92,7 +92,7 @@ def test_other_threads_have_no_signals():
     found = []
 
     def work():
-        with Interrupts().noticed() as interrupts:
+        with Interrupts().catching() as interrupts:
             found.append(interrupts.pressed)
 
     thread = threading.Thread(target=work)
@@ -103,7 +103,7 @@ def test_other_threads_have_no_signals():
 
 def test_a_wish_ends_the_runs_of_its_thread_only():
     others = []
-    with ending_when(lambda: True):
+    with end_runs_when(lambda: True):
         thread = threading.Thread(target=lambda: others.append(fa.simulate(TWO, 0.1, native=False)))
         thread.start()
         thread.join()

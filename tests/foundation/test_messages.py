@@ -1,6 +1,14 @@
 import numpy as np
 
-from flexarm.foundation.messages import LISTED, cut, printable, short, shown, suggestion, unknown
+from flexarm.foundation.messages import (
+    MAX_LISTED_NAMES,
+    describe_unknown,
+    escape_unprintable,
+    format_number,
+    shorten,
+    shown,
+    suggestion,
+)
 
 
 def test_values_stay_on_a_line_and_are_cut():
@@ -11,26 +19,26 @@ def test_values_stay_on_a_line_and_are_cut():
 
 
 def test_numbers_lose_a_needless_zero():
-    assert (short(2.0), short(0.5), short(1e20)) == ("2", "0.5", "1e20")
+    assert (format_number(2.0), format_number(0.5), format_number(1e20)) == ("2", "0.5", "1e20")
 
 
 def test_an_unknown_word_comes_with_the_nearest_and_all_that_is_allowed():
-    assert unknown("unknown field", "lenght", ["name", "length"]) == (
+    assert describe_unknown("unknown field", "lenght", ["name", "length"]) == (
         "unknown field; did you mean 'length'? (allowed: name, length)"
     )
-    assert unknown("no such link", "a", []) == "no such link"
+    assert describe_unknown("no such link", "a", []) == "no such link"
 
 
 def test_an_unknown_name_comes_with_the_nearest_or_with_some():
     assert suggestion("uper", ["upper", "fore"]) == "; did you mean 'upper'?"
     assert suggestion("x", ["upper", "fore"]) == "; there are upper, fore"
     assert suggestion("x", []) == "; there are none"
-    assert suggestion("x", [f"link{k}" for k in range(100)]).count("link") == LISTED
+    assert suggestion("x", [f"link{k}" for k in range(100)]).count("link") == MAX_LISTED_NAMES
 
 
 def test_long_texts_lose_their_middle():
-    assert cut("abc", 3) == "abc"
-    assert cut("a" * 60 + "z" * 40, 30) == "a" * 20 + " ... " + "z" * 10
+    assert shorten("abc", 3) == "abc"
+    assert shorten("a" * 60 + "z" * 40, 30) == "a" * 20 + " ... " + "z" * 10
 
 
 def test_deep_and_long_values_are_shown_short():
@@ -42,5 +50,5 @@ def test_deep_and_long_values_are_shown_short():
 
 
 def test_what_a_terminal_would_obey_is_spelled_out():
-    assert printable("naïve") == "naïve"
-    assert printable("a\x1b[31m\nb\u202e") == "a\\x1b[31m\\nb\\u202e"
+    assert escape_unprintable("naïve") == "naïve"
+    assert escape_unprintable("a\x1b[31m\nb\u202e") == "a\\x1b[31m\\nb\\u202e"

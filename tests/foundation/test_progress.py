@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from flexarm.foundation import progress
-from flexarm.foundation.progress import Progress, left, watched
+from flexarm.foundation.progress import Progress, format_time_left, report_progress
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def watch(monkeypatch):
 
 
 def test_the_time_left_stands_on_the_bar(watch, capsys):
-    with Progress(10.0, wanted=True) as bar:
+    with Progress(10.0, enabled=True) as bar:
         watch[0] += 20.0  # compiling
         bar.update(1.0)
         watch[0] += 3.0
@@ -28,7 +28,7 @@ def test_the_time_left_stands_on_the_bar(watch, capsys):
 
 
 def test_a_first_step_that_takes_long_already_tells(watch, capsys):
-    with Progress(10.0, wanted=True) as bar:
+    with Progress(10.0, enabled=True) as bar:
         watch[0] += 20.0
         bar.update(1.0)
         bar._bar.refresh()
@@ -36,10 +36,10 @@ def test_a_first_step_that_takes_long_already_tells(watch, capsys):
 
 
 def test_nothing_is_shown_at_once_or_where_nobody_watches(watch, capsys):
-    with Progress(10.0, wanted=True) as bar:
+    with Progress(10.0, enabled=True) as bar:
         watch[0] += 0.1
         bar.update(5.0)
-    with Progress(10.0, wanted=None) as bar:  # stderr is captured here, no terminal
+    with Progress(10.0, enabled=None) as bar:  # stderr is captured here, no terminal
         watch[0] += 20.0
         bar.update(5.0)
     assert capsys.readouterr().err == ""
@@ -47,7 +47,7 @@ def test_nothing_is_shown_at_once_or_where_nobody_watches(watch, capsys):
 
 def test_lines_where_there_can_be_no_bar(watch, capsys, monkeypatch):
     monkeypatch.delenv("FORCE_COLOR")
-    with Progress(100.0, wanted=True) as bar:
+    with Progress(100.0, enabled=True) as bar:
         for t in range(1, 31):
             watch[0] += 1.0
             bar.update(float(t))
@@ -61,18 +61,18 @@ def test_lines_where_there_can_be_no_bar(watch, capsys, monkeypatch):
     [(3, 1, "3 s left"), (90, 1, "1 min 30 s left"), (9000, 1, "2 h 30 min left"), (1, 0, "time left unknown")],
 )
 def test_times_left_are_words(rest, pace, words):
-    assert left(rest, pace) == words
+    assert format_time_left(rest, pace) == words
 
 
 def test_watcher_hears_what_its_thread_does() -> None:
     heard: list[tuple[str, float, float]] = []
-    with watched(lambda *said: heard.append(said)):
+    with report_progress(lambda *said: heard.append(said)):
         with Progress(2.0, False) as bar:
             bar.update(0.5)
         thread = threading.Thread(target=lambda: Progress(9.0, False).update(1.0))
         thread.start()
         thread.join()
-        with watched(lambda *said: None):
+        with report_progress(lambda *said: None):
             Progress(3.0, False).update(1.0)
         Progress(4.0, False).update(2.0)
     Progress(5.0, False).update(1.0)

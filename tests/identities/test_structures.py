@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm.dynamics import model_structure
 from flexarm.integrators import compiled_step
-from flexarm.robot.path_updates import changed, value_at
+from flexarm.robot.path_updates import apply_changes, value_at
 from tests.differences import numbers_in
 from tests.helpers import robots, state
 from tests.sliders import pair, scattered, spatial_pair
@@ -45,7 +45,7 @@ def shaken(robot: fa.Robot, seed: int, longer: tuple[float, float] = (0.8, 1.25)
         elif "inertia" in field and field[-1].isdecimal():
             factor = 1.0  # three moments keep the inequality of triangles
         changes[path] = value * factor
-    return fa.Robot.model_validate(changed(robot, changes))
+    return fa.Robot.model_validate(apply_changes(robot, changes))
 
 
 def answers(robot: fa.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[str, np.ndarray]:

@@ -104,7 +104,7 @@ def test_mistakes_are_answered_before_any_work(tmp_path, monkeypatch):
 
 
 def test_a_bar_is_shown_where_it_is_wanted_only(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("flexarm.foundation.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("flexarm.foundation.progress.BAR_DELAY_S", 0.0)
     two_link().animate(tmp_path / "a.gif", fps=4)
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -6,7 +6,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.robot.carried_inertia import CarriedBody, carried, hub_load, reference_loads
+from flexarm.robot.carried_inertia import CarriedBody, carried_bodies, hub_load, reference_loads
 from tests.helpers import robots
 
 
@@ -15,7 +15,7 @@ def rod(name: str, length: float = 0.5, mass: float = 1.2, joint: object = "revo
 
 
 def test_a_hinged_link_is_its_mass_and_its_inertia_about_the_hinge():
-    upper, fore = carried(fa.library.two_link_arm())
+    upper, fore = carried_bodies(fa.library.two_link_arm())
     mass = 7850 * 2.5e-5 * 0.5
     inertia = mass * 0.5**2 / 3 + 0.15 * 0.5**2
     [load] = upper
@@ -27,7 +27,7 @@ def test_a_hinged_link_is_its_mass_and_its_inertia_about_the_hinge():
 
 
 def test_what_is_welded_keeps_its_first_moment():
-    [load], _ = carried(fa.Robot(links=[rod("a"), rod("b", joint="weld", offset=(0.1, 0, 0))]))
+    [load], _ = carried_bodies(fa.Robot(links=[rod("a"), rod("b", joint="weld", offset=(0.1, 0, 0))]))
     assert load.moment == pytest.approx(1.2 * 0.35)
     assert_allclose(load.inertia, (0, 1.2 * (0.25**2 / 3 + 0.35**2), 1.2 * (0.25**2 / 3 + 0.35**2)), atol=1e-15)
 
@@ -38,7 +38,7 @@ def test_the_load_does_not_depend_on_where_a_hinge_stands(angle):
         payload = fa.PointMass(0.3, offset=(0.1, 0.02, 0.3), inertia=(0.1, 0.2, 0.15))
         return fa.Robot(links=[rod("a"), rod("b", joint=fa.Revolute("z", mount=(0, 0, mount)), payload=payload)])
 
-    [one], [other] = carried(arm(0.0))[0], carried(arm(angle))[0]
+    [one], [other] = carried_bodies(arm(0.0))[0], carried_bodies(arm(angle))[0]
     assert_allclose([other.mass, *other.inertia], [one.mass, *one.inertia], rtol=1e-12)
     assert abs(other.moment) < 1e-15
 
@@ -50,7 +50,7 @@ def test_it_is_the_mean_over_a_turn():
     def load(joint: object, mount: object) -> np.ndarray:
         payload = fa.PointMass(0.3, offset=(0.1, 0.02, 0.3), inertia=(0.1, 0.2, 0.15))
         joint = type(joint)(mount=mount) if isinstance(joint, fa.Weld) else joint
-        [found], _ = carried(fa.Robot(links=[rod("a"), rod("b", joint=joint, payload=payload, offset=offset)]))
+        [found], _ = carried_bodies(fa.Robot(links=[rod("a"), rod("b", joint=joint, payload=payload, offset=offset)]))
         return np.array([found.mass, found.moment, *found.inertia])
 
     turns = []
@@ -64,14 +64,14 @@ def test_places_along_a_link():
     masses = [fa.PointMass(0.2, at=0.25), fa.PointMass(0.3, at=0.5)]
     a = rod("a", masses=masses, payload=fa.PointMass(0.1), hub=fa.PointMass(5.0))
     b = rod("b", at=0.25)
-    first, tip = carried(fa.Robot(links=[a, b]))[0]
+    first, tip = carried_bodies(fa.Robot(links=[a, b]))[0]
     assert (first.at, first.mass) == (0.25, pytest.approx(1.4))
     assert (tip.at, tip.mass) == (0.5, pytest.approx(0.4))  # hubs sit at the root and move nothing
 
 
 def test_what_rides_has_no_place_on_its_rail_but_loads_what_is_below():
     arm = fa.Robot(links=[rod("a"), rod("rail", joint="weld"), rod("b", joint=fa.SlidingPrismatic())])
-    (below,), rail, _ = carried(arm)
+    (below,), rail, _ = carried_bodies(arm)
     assert rail == ()
     assert below.mass == pytest.approx(2.4)
     assert below.moment == pytest.approx(1.2 * 0.25 + 1.2 * (0.25 + 0.25))  # in the middle of its travel
@@ -79,7 +79,7 @@ def test_what_rides_has_no_place_on_its_rail_but_loads_what_is_below():
 
 def test_a_link_in_a_guide_stands_in_the_middle_of_its_travel():
     arm = fa.Robot(links=[rod("a"), rod("b", joint=fa.FixedPrismatic(rear="rigid", limits=(0.1, 0.4)))])
-    [load], _ = carried(arm)
+    [load], _ = carried_bodies(arm)
     assert (load.mass, load.moment) == (pytest.approx(1.2), pytest.approx(1.2 * (0.25 - 0.25)))
 
 
@@ -105,7 +105,7 @@ def test_the_basis_may_say():
 @given(robots())
 def test_all_mass_beyond_a_link_is_carried(robot):
     parents = robot.parents
-    for index, loads in enumerate(carried(robot)):
+    for index, loads in enumerate(carried_bodies(robot)):
         beyond = [k for k in range(len(robot.links)) if index in _above(parents, k)]
         fixed = [robot.links[index].payload, *robot.links[index].masses]
         riding = [k for k in beyond if isinstance(robot.links[_next(parents, index, k)].joint, fa.SlidingPrismatic)]

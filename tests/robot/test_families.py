@@ -20,6 +20,6 @@ def test_descriptions_and_coordinates_list_families_in_one_order():
 
 def test_signs_of_the_reversed_axes_follow_from_half_a_turn_about_y():
     turned = np.diag([-1.0, 1.0, -1.0])
-    assert FAMILIES["bend_y"].reversed == turned[1, 1]  # displacement along y
-    assert FAMILIES["bend_z"].reversed == turned[2, 2]
-    assert FAMILIES["twist"].reversed == FAMILIES["stretch"].reversed == turned[0, 0]
+    assert FAMILIES["bend_y"].reversed_sign == turned[1, 1]  # displacement along y
+    assert FAMILIES["bend_z"].reversed_sign == turned[2, 2]
+    assert FAMILIES["twist"].reversed_sign == FAMILIES["stretch"].reversed_sign == turned[0, 0]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexarm.robot.carried_inertia import circle, parents_first
+from flexarm.robot.carried_inertia import find_cycle, parents_first
 
 
 def test_a_tree_in_order_keeps_its_order():
@@ -22,7 +22,7 @@ def test_every_node_follows_its_parent(names, data):
     order = parents_first(parents)
     assert sorted(order) == list(range(12))
     assert all(parent is None or order.index(parent) < order.index(node) for node, parent in enumerate(parents))
-    assert circle(parents) == []
+    assert find_cycle(parents) == []
 
 
 def test_long_chains_need_no_recursion():
@@ -31,5 +31,5 @@ def test_long_chains_need_no_recursion():
 
 
 def test_a_circle_runs_from_parent_to_child_and_closes():
-    assert circle([2, 0, 1]) == [0, 1, 2, 0]
-    assert circle([None, 2, 1, 1]) == [1, 2, 1]
+    assert find_cycle([2, 0, 1]) == [0, 1, 2, 0]
+    assert find_cycle([None, 2, 1, 1]) == [1, 2, 1]

@@ -50,7 +50,7 @@ def one_by_one(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     done = 0
     interrupts = Interrupts()
     try:
-        with interrupts.noticed(), _Counting(len(pieces), progress, what) as bar:
+        with interrupts.catching(), _Counting(len(pieces), progress, what) as bar:
             for piece in pieces:
                 work(piece)
                 interrupts.check()

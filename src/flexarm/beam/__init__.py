@@ -1,1 +1,1 @@
-"""Shape functions of links and their integrals (NumPy only)."""
+"""Shape functions of flexible links and their integrals (NumPy only)."""

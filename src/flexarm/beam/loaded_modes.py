@@ -17,16 +17,16 @@ Loads = tuple[CarriedBody, ...]
 
 
 @dataclass(frozen=True)
-class Lump:
+class LumpedMass:
     """A unit mass that moves with value * f(at) + slope * f'(at): f a shape function, f' how its sections turn."""
 
     at: float
     value: float
     slope: float
 
-    def scaled(self, mass: float, length: float) -> Lump:
+    def scaled(self, mass: float, length: float) -> LumpedMass:
         """The same with units of mass and length so many times as large."""
-        return Lump(self.at * length, self.value * sqrt(mass), self.slope * sqrt(mass) * length)
+        return LumpedMass(self.at * length, self.value * sqrt(mass), self.slope * sqrt(mass) * length)
 
     def row(self, space: PiecewisePolynomials) -> Array:
         """How it moves with each function of a space."""
@@ -34,21 +34,21 @@ class Lump:
         return np.asarray(out + self.slope * rotation(space)(self.at)[0] if self.slope else out)
 
 
-def lumped(family: str, load: CarriedBody, count: int) -> list[Lump]:
+def lumped_masses(family: str, load: CarriedBody, count: int) -> list[LumpedMass]:
     """What a load is to so many shapes of one family of deformation."""
     if not family.startswith("bend"):
         inertia = load.inertia[0] if family == "twist" else load.mass
-        return [Lump(load.at, sqrt(inertia), 0.0)] if inertia > 0 else []
-    inertia = load.about(2 if family == "bend_y" else 1, count)
+        return [LumpedMass(load.at, sqrt(inertia), 0.0)] if inertia > 0 else []
+    inertia = load.inertia_about(2 if family == "bend_y" else 1, count)
     out = []
     if load.mass > 0:
         root = sqrt(load.mass)
-        out.append(Lump(load.at, root, load.moment / root))  # at its centre of mass
+        out.append(LumpedMass(load.at, root, load.moment / root))  # at its centre of mass
         inertia -= (load.moment / root) ** 2
-    return out + ([Lump(load.at, 0.0, sqrt(inertia))] if inertia > 0 else [])
+    return out + ([LumpedMass(load.at, 0.0, sqrt(inertia))] if inertia > 0 else [])
 
 
-class Loadable:
+class LoadedModes:
     """Mass and stiffness of a space of functions, ready for any load.
 
     As in `bases.lowest_modes` the flexibility is decomposed, in coordinates in which the stiffness is one.
@@ -60,7 +60,7 @@ class Loadable:
         flexibility = self._out.T @ mass @ self._out
         self._flexibility = (flexibility + flexibility.T) / 2
 
-    def modes(self, lumps: Sequence[Lump], count: int) -> PiecewisePolynomials:
+    def modes(self, lumps: Sequence[LumpedMass], count: int) -> PiecewisePolynomials:
         """Functions that span the first modes of K x = omega^2 (M + lumps) x and are modes of K x = omega^2 M x within
         that span, ascending and mass-normalised."""
         rows = np.array([lump.row(self.space) for lump in lumps]).reshape(len(lumps), self.space.count)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 
-KEPT = 256  # tables of each kind; a robot needs some ten
+CACHE_SIZE = 256  # tables of each kind; a robot needs some ten
 
 
 def _shared(table: Array) -> Array:
@@ -27,45 +27,45 @@ def _shared(table: Array) -> Array:
     return table
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHE_SIZE)
 def gauss_rule(points: int) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights."""
     nodes, weights = legendre.leggauss(points)
     return _shared(nodes), _shared(weights)
 
 
-@lru_cache(KEPT)
-def at_gauss(points: int, degree: int) -> Array:
+@lru_cache(CACHE_SIZE)
+def values_at_gauss(points: int, degree: int) -> Array:
     """(points, degree + 1): every polynomial at every Gauss node."""
-    return _shared(np.ascontiguousarray(at(gauss_rule(points)[0], degree)))
+    return _shared(np.ascontiguousarray(legendre_values(gauss_rule(points)[0], degree)))
 
 
-@lru_cache(KEPT)
-def at_even(points: int, degree: int) -> Array:
+@lru_cache(CACHE_SIZE)
+def values_at_even(points: int, degree: int) -> Array:
     """(points, degree + 1): every polynomial at points with equal distances, both ends among them."""
-    return _shared(np.ascontiguousarray(at(np.linspace(-1, 1, points), degree)))
+    return _shared(np.ascontiguousarray(legendre_values(np.linspace(-1, 1, points), degree)))
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHE_SIZE)
 def projection(degree: int) -> Array:
     """Values at degree + 1 Gauss nodes to coefficients, by the discrete orthogonality of the polynomials there."""
     _, weights = gauss_rule(degree + 1)
-    return _shared((np.arange(degree + 1) + 0.5)[:, None] * at_gauss(degree + 1, degree).T * weights)
+    return _shared((np.arange(degree + 1) + 0.5)[:, None] * values_at_gauss(degree + 1, degree).T * weights)
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHE_SIZE)
 def differentiation(degree: int, order: int) -> Array:
     """Coefficients to those of the derivative of an order."""
     return _shared(np.asarray(legendre.legder(np.eye(degree + 1), order)))
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHE_SIZE)
 def integration(degree: int) -> Array:
     """Coefficients to those of the antiderivative that is zero at -1."""
     return _shared(np.asarray(legendre.legint(np.eye(degree + 1), lbnd=-1)))
 
 
-def at(points: Array, degree: int) -> Array:
+def legendre_values(points: Array, degree: int) -> Array:
     """(points, degree + 1): every polynomial at some points, by the recurrence of three terms."""
     rows = [np.ones(len(points)), points]
     for k in range(2, degree + 1):
@@ -73,7 +73,7 @@ def at(points: Array, degree: int) -> Array:
     return np.array(rows[: degree + 1]).T
 
 
-def at_point(point: float, degree: int) -> Array:
+def values_at_point(point: float, degree: int) -> Array:
     """(degree + 1,): the same at one point, where plain numbers are much faster than arrays of one."""
     row = [1.0, point]
     for k in range(2, degree + 1):
@@ -83,7 +83,7 @@ def at_point(point: float, degree: int) -> Array:
 
 Indices = NDArray[np.intp]
 
-MOST_HALVINGS = 12
+MAX_HALVINGS = 12
 TINY = float(np.finfo(float).tiny)
 
 
@@ -108,7 +108,7 @@ class Grid:
 
     def table(self, degree: int) -> Array:
         """(count, degree + 1): Legendre polynomials at the points of one piece."""
-        return at_gauss(self.count, degree)
+        return values_at_gauss(self.count, degree)
 
     def located(self, breaks: Array, degree: int) -> tuple[Indices, Array]:
         """The piece of each point and the polynomials there, for functions with other pieces than the grid's."""
@@ -135,7 +135,7 @@ class EvenGrid(Grid):
         raise TypeError("points with equal distances are no quadrature: they have no weights")
 
     def table(self, degree: int) -> Array:
-        return at_even(self.count, degree)
+        return values_at_even(self.count, degree)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class PiecewisePolynomials:
         last = len(self.breaks) - 2
         piece = min(max(int(np.searchsorted(self.breaks, x, side="right")) - 1, 0), last) if last else 0
         left, right = float(self.breaks[piece]), float(self.breaks[piece + 1])
-        row = at_point((2 * x - left - right) / (right - left), self.degree)
+        row = values_at_point((2 * x - left - right) / (right - left), self.degree)
         return np.asarray(row @ self.coefficients[:, piece, :])[None, :]
 
     def _on(self, grid: Grid) -> Array:
@@ -207,7 +207,7 @@ class PiecewisePolynomials:
     def times_x(self) -> PiecewisePolynomials:
         """Each function times x."""
         grid = Grid(self.breaks, self.degree + 2)
-        return through_gauss_points(self.breaks, self.degree + 1, self(grid) * grid.x[:, None])
+        return from_gauss_values(self.breaks, self.degree + 1, self(grid) * grid.x[:, None])
 
     def integral_of_pieces(self) -> PiecewisePolynomials:
         """The antiderivative that is zero at the left end of each piece."""
@@ -234,7 +234,7 @@ class PiecewisePolynomials:
         return PiecewisePolynomials(self.breaks, flat.reshape(*self.coefficients.shape[:2], combination.shape[1]))
 
 
-def pairs_of(one: int, other: int, both: bool) -> tuple[Indices, Indices]:
+def pair_indices(one: int, other: int, both: bool) -> tuple[Indices, Indices]:
     """Indices of all pairs of two sets, row by row; of one set with itself the lower half."""
     if not both:
         rows, columns = np.tril_indices(one)
@@ -242,17 +242,17 @@ def pairs_of(one: int, other: int, both: bool) -> tuple[Indices, Indices]:
     return np.repeat(np.arange(one), other), np.tile(np.arange(other), one)
 
 
-def through_gauss_points(breaks: Array, degree: int, values: Array) -> PiecewisePolynomials:
+def from_gauss_values(breaks: Array, degree: int, values: Array) -> PiecewisePolynomials:
     """The polynomials with these values (points, n) at the degree + 1 Gauss points of each piece."""
     shaped = values.reshape(len(breaks) - 1, degree + 1, -1)
     return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", projection(degree), shaped))
 
 
-def multiplied(one: PiecewisePolynomials, other: PiecewisePolynomials, both: bool = True) -> PiecewisePolynomials:
+def multiply(one: PiecewisePolynomials, other: PiecewisePolynomials, both: bool = True) -> PiecewisePolynomials:
     """The products of all `pairs_of` the functions of two sets."""
-    breaks, degree = merged(one.breaks, other.breaks), one.degree + other.degree
-    grid, (rows, columns) = Grid(breaks, degree + 1), pairs_of(one.count, other.count, both)
-    return through_gauss_points(breaks, degree, one(grid)[:, rows] * other(grid)[:, columns])
+    breaks, degree = merge_breaks(one.breaks, other.breaks), one.degree + other.degree
+    grid, (rows, columns) = Grid(breaks, degree + 1), pair_indices(one.count, other.count, both)
+    return from_gauss_values(breaks, degree, one(grid)[:, rows] * other(grid)[:, columns])
 
 
 def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
@@ -267,7 +267,7 @@ def _located(x: Array, breaks: Array, degree: int) -> tuple[Indices, Array]:
     """The piece of each point, and the Legendre polynomials of that piece there."""
     piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
     left, right = breaks[piece], breaks[piece + 1]
-    return piece, at((2 * x - left - right) / (right - left), degree)
+    return piece, legendre_values((2 * x - left - right) / (right - left), degree)
 
 
 def constant(value: float, length: float) -> PiecewisePolynomials:
@@ -286,15 +286,15 @@ def fit_within(
 ) -> PiecewisePolynomials:
     """The same, with pieces halved until the fit meets the function between the nodes to `tolerance` of its value."""
     ends = np.asarray(breaks, dtype=float)
-    for _ in range(MOST_HALVINGS):
-        found, missed = fit_missed(function, ends, degree, tolerance)
+    for _ in range(MAX_HALVINGS):
+        found, missed = fit_with_misses(function, ends, degree, tolerance)
         if not missed.any():
             return found
-        ends = merged(ends, (ends[:-1] + ends[1:])[missed] / 2)
+        ends = merge_breaks(ends, (ends[:-1] + ends[1:])[missed] / 2)
     return found
 
 
-def fit_missed(
+def fit_with_misses(
     function: Callable[[float], float], breaks: Array, degree: int, tolerance: float
 ) -> tuple[PiecewisePolynomials, NDArray[np.bool_]]:
     """The fit, and on which pieces it misses the function between the nodes by more than `tolerance` of its value."""
@@ -309,7 +309,7 @@ def _values(function: Callable[[float], float], grid: Grid) -> Array:
     return np.array([[function(x)] for x in grid.x.tolist()])
 
 
-def merged(*parts: Array | Sequence[float]) -> Array:
+def merge_breaks(*parts: Array | Sequence[float]) -> Array:
     """Break points of several functions together, those that differ by rounding taken as one."""
     ends = sorted({end for part in parts for end in np.asarray(part, dtype=float).tolist()})
     least = 1e-12 * max(abs(ends[-1]), TINY)

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, fit_missed, fit_within
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, constant, fit_with_misses, fit_within
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.robot import Link
@@ -22,8 +22,8 @@ from flexarm.robot.sections import SectionProperties
 
 # Steps make constants and a taper quartics of A and I, which are found as such; other functions (the torsion constant
 # of a tapering rectangle) take a higher degree and are cut into pieces until they are met to FIT of their value.
-SIMPLE, EXACT = (0, 4), 1e-14
-DEGREE, FIT = 12, 1e-11
+POLYNOMIAL_DEGREES, EXACT_TOLERANCE = (0, 4), 1e-14
+FIT_DEGREE, FIT_TOLERANCE = 12, 1e-11
 
 
 class LinkProperties:
@@ -51,14 +51,14 @@ class LinkProperties:
         return self._inertias[moment]
 
     def stiffness(self, family: str) -> PiecewisePolynomials:
-        """What resists a family of deformation."""
-        material, resists = self.link.material, FAMILIES[family].resists
+        """What section_property a family of deformation."""
+        material, section_property = self.link.material, FAMILIES[family].section_property
         assert material is not None
         modulus = material.E if FAMILIES[family].modulus == "E" else material.shear_modulus
-        return self._along(lambda xi: float(modulus * getattr(self._section_at(xi), resists)))
+        return self._along(lambda xi: float(modulus * getattr(self._section_at(xi), section_property)))
 
     def shear_stiffness(self, family: str) -> PiecewisePolynomials:
-        """What resists the shear of a family of bending."""
+        """What section_property the shear of a family of bending."""
         material, area = self.link.material, FAMILIES[family].shear
         assert material is not None
         assert area is not None
@@ -94,14 +94,14 @@ class LinkProperties:
         def function(x: float) -> float:
             return value(x / length)
 
-        for degree in SIMPLE:
-            found, missed = fit_missed(function, self.steps, degree, EXACT)
+        for degree in POLYNOMIAL_DEGREES:
+            found, missed = fit_with_misses(function, self.steps, degree, EXACT_TOLERANCE)
             if not missed.any():
                 return found
-        return fit_within(function, self.steps, DEGREE, FIT)
+        return fit_within(function, self.steps, FIT_DEGREE, FIT_TOLERANCE)
 
 
-POINTS = 8  # in an element, for the mean of its shear strain
+ELEMENT_GAUSS_POINTS = 8  # in an element, for the mean of its shear strain
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,9 @@ def element_functions(nodes: Array, EI: PiecewisePolynomials, kGA: PiecewisePoly
 
 def _static_strain(turns: PiecewisePolynomials, EI: PiecewisePolynomials, kGA: PiecewisePolynomials) -> Array:
     """(pieces, functions): the mean of gamma = -(EI psi')' / kGA on each piece."""
-    grid, curvature = Grid(turns.breaks, POINTS), turns.derivative()
+    grid, curvature = Grid(turns.breaks, ELEMENT_GAUSS_POINTS), turns.derivative()
     force = -EI(grid) * curvature.derivative()(grid) - EI.derivative()(grid) * curvature(grid)
-    shares = grid.weights.reshape(-1, POINTS, 1)
-    return np.asarray((shares * (force / kGA(grid)).reshape(-1, POINTS, turns.count)).sum(1) / shares.sum(1))
+    shares = grid.weights.reshape(-1, ELEMENT_GAUSS_POINTS, 1)
+    return np.asarray(
+        (shares * (force / kGA(grid)).reshape(-1, ELEMENT_GAUSS_POINTS, turns.count)).sum(1) / shares.sum(1)
+    )

@@ -19,16 +19,16 @@ import numpy as np
 from flexarm.beam import polynomials
 from flexarm.beam.bases import quadrature
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merge_breaks
 from flexarm.beam.properties import rotation
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.robot import Reduced, Splines
 
 # Directions of singular values below this are rounding: shapes of two families may be the same functions.
-DEPENDENT = 1e-9
+SINGULAR_VALUE_TOLERANCE = 1e-9
 
-PER_ELEMENT = 3  # slopes of Hermite's cubics are quadratic; those of splines have one degree less than they
+NODES_PER_ELEMENT = 3  # slopes of Hermite's cubics are quadratic; those of splines have one degree less than they
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class LinkNodes:
         """Ends of the pieces: elements are pieces of their own, modes are smooth between steps of the section."""
         of, meshed = self._of, self.meshed
         if meshed:
-            return merged(*(space.breaks for space in of.shapes.values()), of.properties.steps)
+            return merge_breaks(*(space.breaks for space in of.shapes.values()), of.properties.steps)
         return of.properties.steps[[0, -1]] if of.smooth else of.properties.steps
 
     @property
@@ -70,7 +70,7 @@ class LinkNodes:
         """Twice the shapes of a family, for their products make the shortening; that many meet all that is linear."""
         if self.meshed:
             basis = getattr(self._of.link.flexible, "basis", None)
-            return basis.degree if isinstance(basis, Splines) else PER_ELEMENT
+            return basis.degree if isinstance(basis, Splines) else NODES_PER_ELEMENT
         widths: dict[str, int] = {name: place.stop - place.start for name, place in self._of.columns.items()}
         bends = [widths[name] for name in ("bend_y", "bend_z") if name in widths] or [0]
         enough = 2 * max(bends) + (1 if len(bends) > 1 else 0)
@@ -90,7 +90,7 @@ class LinkNodes:
 
     def _found_telling(self, count: int) -> int:
         spaces = [(one, of) for of in self._of.shapes.values() for one in (of.derivative(), rotation(of))]
-        finest = Grid(merged(self.breaks, *(of.breaks for _, of in spaces)), 2).x
+        finest = Grid(merge_breaks(self.breaks, *(of.breaks for _, of in spaces)), 2).x
         ends = [*zip(self.breaks[:-1].tolist(), self.breaks[1:].tolist(), strict=True)]
 
         def told(start: float, end: float, x: Array) -> bool:
@@ -155,7 +155,7 @@ class LinkNodes:
         ends = zip(self.breaks[:-1].tolist(), self.breaks[1:].tolist(), strict=True)
         return [_Interpolation(start, end, self.per_piece, [] if self.meshed else met) for start, end in ends]
 
-    def flowing(self) -> tuple[Array, Array]:
+    def convected_integrals(self) -> tuple[Array, Array]:
         """(G, G) each, of a link of one piece: int mu L_h C_k and int mu C_h C_k with C = L + (length - x) L', which is
         how material that flows through the shapes moves; int mu C is 2 beta of a uniform link."""
         (only,), of = self._axis, self._of
@@ -180,13 +180,13 @@ class LinkNodes:
         """The same as functions of x, for what slides along a link of one piece."""
         (only,) = self._axis
         spaces = self._of.shapes.values()
-        breaks = merged(*(space.breaks for space in spaces))
+        breaks = merge_breaks(*(space.breaks for space in spaces))
         degree = max(only.count, *(space.degree for space in spaces))
         values = only.integral(Grid(breaks, degree + 1).x).reshape(len(breaks) - 1, degree + 1, only.count)
         return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", polynomials.projection(degree), values))
 
 
-def nodes_of(integrals: LinkIntegrals) -> LinkNodes:
+def link_nodes(integrals: LinkIntegrals) -> LinkNodes:
     """The nodes of a link, made once: its numbers ask for them again and again."""
     found: LinkNodes = vars(integrals).setdefault("_nodes", LinkNodes(integrals))
     return found
@@ -198,7 +198,7 @@ def _rank(values: Array) -> int:
         return 0
     whole = np.hstack([np.ones((len(values), 1)), values / (np.abs(values).max() or 1.0)])
     sizes = np.linalg.svd(whole, compute_uv=False)
-    return int((sizes > DEPENDENT * sizes[0]).sum())
+    return int((sizes > SINGULAR_VALUE_TOLERANCE * sizes[0]).sum())
 
 
 class _Interpolation:
@@ -215,13 +215,13 @@ class _Interpolation:
         # least-squares amplitudes of the functions beside a constant, which polynomials meet
         varying = self._at_nodes - self._at_nodes.mean(axis=0)
         left, sizes, right = np.linalg.svd(varying, full_matrices=False)
-        kept = sizes > DEPENDENT * np.linalg.norm(self._at_nodes)
+        kept = sizes > SINGULAR_VALUE_TOLERANCE * np.linalg.norm(self._at_nodes)
         amplitudes = right.T[:, kept] / sizes[kept] @ left[:, kept].T
         self._amplitudes = amplitudes - amplitudes.mean(axis=1, keepdims=True)
 
     def _polynomials(self, x: Array) -> Array:
         """(points, degrees): Legendre's on this interval."""
-        return polynomials.at((2 * x - self.start - self.end) / (self.end - self.start), self.count - 1)
+        return polynomials.legendre_values((2 * x - self.start - self.end) / (self.end - self.start), self.count - 1)
 
     def values(self, x: Array) -> Array:
         """(points, nodes)."""
@@ -232,7 +232,9 @@ class _Interpolation:
         """(points, nodes): from the start to x."""
         local = (2 * x - self.start - self.end) / (self.end - self.start)
         powers = (
-            polynomials.at(local, self.count) @ polynomials.integration(self.count - 1) * ((self.end - self.start) / 2)
+            polynomials.legendre_values(local, self.count)
+            @ polynomials.integration(self.count - 1)
+            * ((self.end - self.start) / 2)
         )
         begin = np.array([self.start])
         grown = [whole(x) - whole(begin) for _, whole in self._met]

@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from flexarm.beam.bases import weighted
-from flexarm.beam.integrals import MOVES, SLOPES, LinkIntegrals, Parts, clean
+from flexarm.beam.bases import weighted_product
+from flexarm.beam.integrals import BENDING_ROTATIONS, DISPLACEMENT_AXES, LinkIntegrals, Parts, drop_rounding
 from flexarm.beam.polynomials import Grid
 from flexarm.foundation.validation import Array
 
@@ -33,9 +33,11 @@ class SlidingIntegrals(LinkIntegrals):
         x = points.x if isinstance(points, Grid) else points
         ahead = (self.length - x)[:, None]
         rates = {name: space(points) for name, space in self._slopes.items()}
-        Nc = {axis: (self.columns[name], ahead * rates[name]) for name, axis in MOVES.items() if name in rates}
+        Nc = {
+            axis: (self.columns[name], ahead * rates[name]) for name, axis in DISPLACEMENT_AXES.items() if name in rates
+        }
         Wc = {0: (self.columns["twist"], ahead * rates["twist"])} if "twist" in rates else {}
-        for name, axis, sign in SLOPES:
+        for name, axis, sign in BENDING_ROTATIONS:
             if name in rates:
                 curvature = self._slopes[name].derivative()(points)
                 Wc[axis] = (self.columns[name], sign * (ahead * curvature - rates[name]))
@@ -45,13 +47,13 @@ class SlidingIntegrals(LinkIntegrals):
     def a_c(self) -> Array:
         """(3, n): int mu Nc."""
         _, mass, _ = self._moments
-        return clean(self._sums((mass,) * 3, self._convected[0]))
+        return drop_rounding(self._sums((mass,) * 3, self._convected[0]))
 
     @cached_property
     def b_c(self) -> Array:
         """(3, n): int mu x Nc."""
         x, mass, _ = self._moments
-        return clean(self._sums((mass * x,) * 3, self._convected[0]))
+        return drop_rounding(self._sums((mass * x,) * 3, self._convected[0]))
 
     @cached_property
     def M_c(self) -> dict[str, Array]:
@@ -84,7 +86,7 @@ class SlidingIntegrals(LinkIntegrals):
         )
 
     @cached_property
-    def damped(self) -> dict[str, tuple[Array, Array, Array]]:
+    def convected_damping(self) -> dict[str, tuple[Array, Array, Array]]:
         """By family, of the strain rate e deta + ec zeta: int k e^T e, e^T ec, ec^T ec, with k the stiffness."""
         out, grid = {}, self.grid
         for name, family in self.families.items():
@@ -93,8 +95,8 @@ class SlidingIntegrals(LinkIntegrals):
             strain = space(grid)
             flowing = (self.length - grid.x)[:, None] * space.derivative()(grid) - family.order * strain
             out[name] = (
-                clean(weighted(stiffness, strain)),
-                clean(weighted(stiffness, strain, flowing)),
-                clean(weighted(stiffness, flowing)),
+                drop_rounding(weighted_product(stiffness, strain)),
+                drop_rounding(weighted_product(stiffness, strain, flowing)),
+                drop_rounding(weighted_product(stiffness, flowing)),
             )
         return out

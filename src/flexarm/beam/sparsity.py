@@ -19,18 +19,18 @@ from flexarm.robot.flexibility import FAMILIES
 
 Pattern = NDArray[np.bool_]
 
-NEAR = 1e-9  # of a link's length: a place as near as this to a node is at it
+NODE_TOLERANCE = 1e-9  # of a link's length: a place as near as this to a node is at it
 
-DISPLACED = {"u": "stretch", "v": "bend_y", "w": "bend_z"}  # which family moves along which axis,
-TURNED = ("twist", "bend_z", "bend_y")  # and which turns about x, y, z
+DISPLACEMENT_FAMILIES = {"u": "stretch", "v": "bend_y", "w": "bend_z"}  # which family moves along which axis,
+ROTATION_FAMILIES = ("twist", "bend_z", "bend_y")  # and which turns about x, y, z
 
 
-class Patterns:
+class SparsityPatterns:
     """Of one link's integrals, under the same names."""
 
     def __init__(self, integrals: LinkIntegrals) -> None:
         self._of, self._columns, self._n = integrals, integrals.columns, integrals.count
-        self._near = NEAR * integrals.length
+        self._near = NODE_TOLERANCE * integrals.length
         flexible = integrals.link.flexible
         self._basis: Any = None if flexible is None else flexible.basis
         self._damping = None if flexible is None else flexible.damping
@@ -102,12 +102,12 @@ class Patterns:
     @cached_property
     def a(self) -> Pattern:
         """(3, n): and of everything else that is linear in displacements."""
-        return self._rows([DISPLACED[axis] for axis in "uvw"])
+        return self._rows([DISPLACEMENT_FAMILIES[axis] for axis in "uvw"])
 
     @cached_property
     def turned(self) -> Pattern:
         """(3, n): of everything that is linear in rotations."""
-        return self._rows(TURNED)
+        return self._rows(ROTATION_FAMILIES)
 
     @cached_property
     def j(self) -> Pattern:
@@ -122,7 +122,7 @@ class Patterns:
 
     def M(self, axes: str, convected: bool = False) -> Pattern:
         """int mu N_u^T N_v for axes "uv", or with the convected shapes of a sliding link."""
-        one, other = (DISPLACED[axis] for axis in axes)
+        one, other = (DISPLACEMENT_FAMILIES[axis] for axis in axes)
         if one not in self._columns or other not in self._columns:
             return np.zeros((self._n, self._n), dtype=bool)
         simple = one == other and not self._tilts(one) and not convected
@@ -130,7 +130,7 @@ class Patterns:
 
     def M_ones(self, axes: str) -> Pattern:
         """Where it is one by construction."""
-        one, other = (DISPLACED[axis] for axis in axes)
+        one, other = (DISPLACEMENT_FAMILIES[axis] for axis in axes)
         simple = one == other and one in self._columns and not self._tilts(one)
         return self._blocks({one: self.unit_of(one)} if simple else {})
 
@@ -152,7 +152,7 @@ class Patterns:
 
     def turning(self, row: int) -> Pattern:
         """Of shapes that turn the sections about one axis."""
-        name = TURNED[row]
+        name = ROTATION_FAMILIES[row]
         return self._blocks({name: self._overlap(name, name)} if name in self._columns else {})
 
     @cached_property
@@ -199,14 +199,14 @@ class Patterns:
 
     # --- shapes at a place ---
 
-    def lives_at(self, name: str, x: float) -> Pattern:
+    def nonzero_at(self, name: str, x: float) -> Pattern:
         """(shapes of a family,): which differ from zero at x inside a piece."""
         return np.broadcast_to(self._inside(name, x), self._width(name))
 
-    def turns_between(self, start: float, end: float) -> Pattern:
+    def relative_rotation(self, start: float, end: float) -> Pattern:
         """(3, n): which shapes turn sections between two places against each other."""
         out = np.zeros((3, self._n), dtype=bool)
-        for row, name in enumerate(TURNED):
+        for row, name in enumerate(ROTATION_FAMILIES):
             if name in self._columns and end - start > self._near:
                 out[row, self._columns[name]] = self._between(name, start, end)
         return out
@@ -218,7 +218,7 @@ class Patterns:
         met = np.minimum(breaks[1:], end) - np.maximum(breaks[:-1], start) > self._near
         return (self._lives(name) & met[:, None]).any(axis=0)
 
-    def snapped(self, x: float) -> float:
+    def snap(self, x: float) -> float:
         """The end of the link, or the node, that a place is at but for rounding."""
         nodes = [space.breaks for space in self._of.shapes.values()] if self._meshed else []
         ends = np.concatenate([[0.0, self._of.length], *nodes])
@@ -227,11 +227,11 @@ class Patterns:
 
     def U(self, x: float) -> tuple[Pattern, Pattern]:
         """(3, n): displacements at x, and where they are one by construction."""
-        return self._at(x, [(DISPLACED[axis], False) for axis in "uvw"])
+        return self._at(x, [(DISPLACEMENT_FAMILIES[axis], False) for axis in "uvw"])
 
     def W(self, x: float) -> tuple[Pattern, Pattern]:
         """(3, n): rotations at x, and where they are one or minus one."""
-        return self._at(x, [(name, name != "twist") for name in TURNED])
+        return self._at(x, [(name, name != "twist") for name in ROTATION_FAMILIES])
 
     def _at(self, x: float, rows: list[tuple[str, bool]]) -> tuple[Pattern, Pattern]:
         present, ones = np.zeros((2, 3, self._n), dtype=bool)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexarm._version import __version__
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import write_atomically
 
 if TYPE_CHECKING:
     from flexarm.results.run import Run
@@ -136,7 +136,7 @@ def film(option: str, name: str) -> OutputFile:
 
 
 def draw(figure: Any, picture: OutputFile) -> None:
-    atomically(picture.path, lambda part: figure.savefig(part, dpi=150))
+    write_atomically(picture.path, lambda part: figure.savefig(part, dpi=150))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from flexarm.cli.analyze import animate, bode, equations, modes, plot
 from flexarm.cli.app import INTERRUPTED, TERMINATED, Termination, app
 from flexarm.cli.other import paper, schema, studio
 from flexarm.cli.run import run, sweep
-from flexarm.foundation.messages import told
+from flexarm.foundation.messages import error_text
 
 for command in (run, sweep, modes, bode, equations, plot, animate, studio, paper, schema):  # in the order of --help
     app.command()(command)
@@ -38,7 +38,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except (ValueError, KeyError, OSError) as error:
-        text = told(error)
+        text = error_text(error)
         sys.exit(f"error: {text}")
     except Exception as error:
         if os.environ.get("FLEXARM_DEBUG"):

@@ -22,7 +22,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from flexarm.foundation.files import owned, sweep
+from flexarm.foundation.files import is_owned, remove_abandoned
 from flexarm.foundation.messages import shown
 
 DRAFT = ".build-"  # how the names of folders begin in which libraries are built
@@ -92,7 +92,7 @@ def usable_directory() -> Path:
             return _throwaway_for(f"the cache {directory} is not used, since it {why}")
     except OSError as error:
         return _throwaway_for(f"the cache {directory} cannot be written ({error.strerror})")
-    sweep(directory, DRAFT)
+    remove_abandoned(directory, DRAFT)
     return directory
 
 
@@ -142,7 +142,7 @@ def _made_throwaway() -> tempfile.TemporaryDirectory[str]:
 
 def _not_private(found: os.stat_result) -> str:
     """Why others may have written this; empty when they cannot have."""
-    if not owned(found):
+    if not is_owned(found):
         return "belongs to another user"
     if os.name == "posix" and stat.S_IMODE(found.st_mode) & 0o022:
         return f"can be written by others (its mode is {stat.S_IMODE(found.st_mode):o}; chmod 700 makes it private)"
@@ -219,7 +219,7 @@ def _libraries(directory: Path) -> list[tuple[str, os.stat_result]]:
             with suppress(OSError):  # another program was faster
                 if OURS.fullmatch(entry.name):
                     found = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(found.st_mode) and owned(found):
+                    if stat.S_ISREG(found.st_mode) and is_owned(found):
                         libraries.append((entry.path, found))
     return libraries
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexarm.beam.integrals import Outboard
-from flexarm.beam.polynomials import merged
+from flexarm.beam.integrals import OutboardQuadrature
+from flexarm.beam.polynomials import merge_breaks
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.dynamics.joint_reactions import Balance, about, force_first, turned, turned_back
 from flexarm.dynamics.links.sliding import gripped
@@ -22,7 +22,7 @@ from flexarm.dynamics.model import lumps
 from flexarm.dynamics.parameters import Numbers
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.robot import FixedPrismatic, Riding
+from flexarm.robot import FixedPrismatic, RidingJoint
 
 if TYPE_CHECKING:
     import casadi as ca
@@ -108,7 +108,7 @@ class LinkCuts:
         for number, body in enumerate(balance.bodies):
             if body.parent != self.link:
                 continue
-            if isinstance(body.link.joint, Riding):
+            if isinstance(body.link.joint, RidingJoint):
                 at = balance.q[..., body.local.place(body.local.joint)].reshape(self._states)
             else:
                 at = np.array([body.hangs_at])
@@ -143,7 +143,7 @@ class LinkCuts:
         return [*np.moveaxis(force_first(found.reshape(self._states, -1, 6)), 1, 0)]
 
     @cached_property
-    def _material(self) -> Outboard:
+    def _material(self) -> OutboardQuadrature:
         """Points of the link; where it changes its length on both sides of a joint, these move with it."""
         body, of = self.body, self.body.integrals
         shapes = [*of.shapes.values()]
@@ -155,10 +155,12 @@ class LinkCuts:
             degree = 2 * degree
         count = min(2 * degree + mass.degree + 2, MOST_POINTS)
         if not gripped(body.link):
-            return Outboard(merged(of.properties.steps, mass.breaks, *(space.breaks for space in shapes))[None], count)
+            return OutboardQuadrature(
+                merge_breaks(of.properties.steps, mass.breaks, *(space.breaks for space in shapes))[None], count
+            )
         guide = self._held_at
         ends = [guide, np.full_like(guide, body.link.length)]
-        return Outboard(np.hstack(ends if _nothing_behind(body) else [np.zeros_like(guide), *ends]), count)
+        return OutboardQuadrature(np.hstack(ends if _nothing_behind(body) else [np.zeros_like(guide), *ends]), count)
 
     @cached_property
     def _per_length(self) -> tuple[Array, Array]:

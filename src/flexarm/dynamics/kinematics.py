@@ -22,7 +22,7 @@ from flexarm.dynamics.spatial_algebra import (
     simplified,
     twist_along,
 )
-from flexarm.robot import FixedPrismatic, Revolute, Riding, Sleeve, SlidingPrismatic, Weld
+from flexarm.robot import FixedPrismatic, Revolute, RidingJoint, Sleeve, SlidingPrismatic, Weld
 from flexarm.robot.joints import Joint
 
 
@@ -101,9 +101,9 @@ class Kinematics:
         body, joint = self.bodies[i], self.bodies[i].link.joint
         if body.parent is None or above is None:
             steps: list[Step] = [_still_shift(self.numbers["base.position"]), Mount(self.numbers["base.rotation"])]
-            if isinstance(joint, Riding):
+            if isinstance(joint, RidingJoint):
                 steps.append(along_x(own.of(body.local.joint)))
-        elif isinstance(joint, Riding):
+        elif isinstance(joint, RidingJoint):
             carrier, rail, x = self.bodies[body.parent], body.numbers.under("rail"), own.of(body.local.joint)
             steps = carrier.model.moving_place(carrier, rail, x, above, joint.contact)
         else:

@@ -27,7 +27,7 @@ from flexarm.robot import (
     PointSupport,
     Reduced,
     Revolute,
-    Riding,
+    RidingJoint,
     Robot,
     Sleeve,
     SlidingPrismatic,
@@ -35,13 +35,13 @@ from flexarm.robot import (
     Stop,
     Weld,
 )
-from flexarm.robot.carried_inertia import carried, reference_loads, takes_loads
+from flexarm.robot.carried_inertia import carried_bodies, reference_loads, takes_loads
 from flexarm.robot.constraints import Constraint
 from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint, Prismatic
-from flexarm.robot.supported_types import Kinds
+from flexarm.robot.supported_types import SupportedTypes
 
-KNOWN = Kinds(
+KNOWN = SupportedTypes(
     "the equations of motion",
     {
         Joint: (Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld),
@@ -68,7 +68,7 @@ class Chain:
         parents = robot.parents
         for i, link in enumerate(robot.links):
             parent, where = parents[i], None
-            if parent is not None and not isinstance(link.joint, Riding):
+            if parent is not None and not isinstance(link.joint, RidingJoint):
                 where = robot.links[parent].length if link.at is None else link.at
             self.bodies.append(
                 Body(link, model_of(link), integrals[i], rears[i], self.coordinates.locals[i], parent, where)
@@ -80,7 +80,7 @@ def all_integrals(robot: Robot) -> tuple[list[LinkIntegrals], list[LinkIntegrals
     front: list[LinkIntegrals] = []
     rear: list[LinkIntegrals | None] = []
     slid_along = _slid_along(robot)
-    every_load = carried(robot) if any(map(takes_loads, robot.links)) else [()] * len(robot.links)
+    every_load = carried_bodies(robot) if any(map(takes_loads, robot.links)) else [()] * len(robot.links)
     for link, loads in zip(robot.links, every_load, strict=True):
         model = model_of(link)
         front.append(model.integrals(link, link.name in slid_along, reference_loads(link, loads)))
@@ -94,7 +94,7 @@ def _slid_along(robot: Robot) -> set[str]:
     found = {
         robot.links[parent].name
         for rider, parent in riders
-        if parent is not None and isinstance(rider.joint, Riding) and rider.joint.contact == "continuous"
+        if parent is not None and isinstance(rider.joint, RidingJoint) and rider.joint.contact == "continuous"
     }
     supported = {each.link for each in robot.every_constraint if isinstance(each, PointSupport)}
     # a support does not turn with the link: where its section has steps, curvature may jump
@@ -205,7 +205,7 @@ def _add_seat(out: Numbers, chain: Chain, body: Body) -> None:
     if body.parent is None:
         return
     above, joint = chain.bodies[body.parent], body.link.joint
-    if isinstance(joint, Riding):
+    if isinstance(joint, RidingJoint):
         above.model.add_rail(out, f"{path}.rail", above, joint.contact)
     else:
         assert body.hangs_at is not None

@@ -19,12 +19,19 @@ from flexarm.dynamics.model import Chain
 from flexarm.dynamics.model_structure import numbers_of, widened
 from flexarm.dynamics.parameters import Numbers
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.finite_differences import BACKWARD, CENTRAL, FORWARD, derivative, estimated_error, kink
+from flexarm.foundation.finite_differences import (
+    BACKWARD,
+    CENTRAL,
+    FORWARD,
+    derivative,
+    derivative_jump,
+    estimated_error,
+)
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array
 from flexarm.robot import Robot
 from flexarm.robot.errors import DescriptionError
-from flexarm.robot.path_updates import changed, value_at
+from flexarm.robot.path_updates import apply_changes, value_at
 
 if TYPE_CHECKING:
     from flexarm.dynamics.system import System
@@ -125,7 +132,7 @@ class Rates:
 
         def near(node: int) -> tuple[Numbers, Array]:
             if node not in found:
-                robot = Robot.model_validate(changed(self._robot, {path: value + node * step}))
+                robot = Robot.model_validate(apply_changes(self._robot, {path: value + node * step}))
                 chain = Chain(robot)
                 numbers = numbers_of(chain)
                 self._numbers.require_entries_of(numbers)
@@ -154,7 +161,7 @@ class Rates:
                 rate, last, before = derivative(values, step)
             large = max(float(np.abs(rate).max(initial=0.0)), float(np.abs(values[0]).max(initial=0.0)) / size)
             if large:
-                apart = kink(values, step) / large
+                apart = derivative_jump(values, step) / large
                 worst = max(worst, estimated_error(last, before) / large, apart if apart > KINK else 0.0)
         inputs = derivative({node: matrix for node, (_, matrix) in neighbours.items()}, step)[0]
         joined = self._numbers.joined(numbers for numbers, _ in neighbours.values())

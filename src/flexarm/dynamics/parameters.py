@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import cut
+from flexarm.foundation.messages import shorten
 from flexarm.foundation.validation import Array
 
 # Of the largest entry: what may stand where there is none by construction. A hundred modes leave 1e-8.
@@ -84,7 +84,7 @@ class Fact(NamedTuple):
             article, _, thing = self.what.partition(" ")
             one = article in ("a", "an")
             return f"{self.where} has no {thing if one else self.what} here and {'one' if one else 'some'} there"
-        here, there = (cut(str(value), LONGEST) for value in (self.value, other.value))
+        here, there = (shorten(str(value), LONGEST) for value in (self.value, other.value))
         return f"{self.where} {self.what} {here} here and {there} there"
 
 

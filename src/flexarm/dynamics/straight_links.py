@@ -17,7 +17,7 @@ from flexarm.dynamics.bodies import Body
 from flexarm.dynamics.model import Chain, lumps
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.robot import FixedPrismatic, MovingJoint, Revolute, Riding, Robot, Sleeve
+from flexarm.robot import FixedPrismatic, MovingJoint, Revolute, RidingJoint, Robot, Sleeve
 
 X_AXIS = np.array([1.0, 0.0, 0.0])
 BESIDE = 0.1  # of a link's length: distance from its axis at which twist counts
@@ -76,7 +76,7 @@ def is_supported(robot: Robot) -> bool:
     """Return True if the robot has no constraints and no link slides along its own shapes or along a mesh."""
     return not robot.every_constraint and not any(
         isinstance(link.joint, (FixedPrismatic, Sleeve))
-        or (isinstance(link.joint, Riding) and link.joint.on_mesh)
+        or (isinstance(link.joint, RidingJoint) and link.joint.on_mesh)
         or (link.flexible is not None and link.flexible.loose)
         for link in robot.links
     )
@@ -142,7 +142,7 @@ def _root(
 ) -> _Frame:
     """Return the frame of a link's root."""
     joint, q = body.link.joint, posture.get(body.link.name, 0.0)
-    riding = isinstance(joint, Riding)
+    riding = isinstance(joint, RidingJoint)
     if above is None:
         rest = np.zeros((3, count))
         frame = _Frame(np.array(robot.base.matrix), np.array(robot.base.position, dtype=float), rest, rest)

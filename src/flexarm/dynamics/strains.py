@@ -9,7 +9,7 @@ import numpy as np
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.properties import rotation
 from flexarm.dynamics.links.sliding import gripped
-from flexarm.foundation.messages import short, shown
+from flexarm.foundation.messages import format_number, shown
 from flexarm.foundation.validation import Array, real_number
 from flexarm.robot.flexibility import FAMILIES
 
@@ -89,7 +89,7 @@ def require_in_section(link: Link, x: Array, y: float, z: float) -> None:
     assert link.section is not None
     for each in x.tolist():
         if link.section.has(min(each / link.length, 1.0), y, z) is False:
-            sizes = ", ".join(f"{name} {short(size)} m" for name, size in link.section.extents().items())
+            sizes = ", ".join(f"{name} {format_number(size)} m" for name, size in link.section.extents().items())
             raise ValueError(
                 f"at = ({y:g}, {z:g}): must lie in the section of link '{link.name}' at x = {each:g} m "
                 f"({type(link.section).__name__.lower()}{', ' if sizes else ''}{sizes})"

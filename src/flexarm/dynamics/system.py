@@ -39,7 +39,7 @@ from flexarm.robot.joints import Joint
 
 if TYPE_CHECKING:
     from flexarm.dynamics.parameter_derivatives import Derivative, Rates
-    from flexarm.robot.basis_selection import Pick
+    from flexarm.robot.basis_selection import BasisSelection
 
 Mask = NDArray[np.bool_]
 
@@ -87,11 +87,11 @@ class System:
         return System, (self._given, self.native)
 
     @property
-    def picks(self) -> dict[str, Pick]:
+    def picks(self) -> dict[str, BasisSelection]:
         """By link, what was picked where its description leaves numbers of shapes open."""
-        from flexarm.robot.basis_selection import picks
+        from flexarm.robot.basis_selection import select_bases
 
-        return picks(self._given)
+        return select_bases(self._given)
 
     @property
     def size_estimate(self) -> int:

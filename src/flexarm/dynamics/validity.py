@@ -15,7 +15,7 @@ import numpy as np
 
 from flexarm.dynamics.links import model_of
 from flexarm.foundation.validation import Array
-from flexarm.robot import FixedPrismatic, Link, Riding, Robot
+from flexarm.robot import FixedPrismatic, Link, RidingJoint, Robot
 from flexarm.robot.joints import Joint
 
 if TYPE_CHECKING:
@@ -236,12 +236,12 @@ def without_inertia(motions: Array, names: list[str], slides: Collection[Joint] 
 def _direction_hint(slides: Collection[Joint]) -> str:
     """Return what decides the direction in which these kinds of joints slide."""
     hints = []
-    if any(isinstance(each, Riding) for each in slides):
+    if any(isinstance(each, RidingJoint) for each in slides):
         hints.append(
             "a sliding prismatic joint or a sleeve slides along the link on which it rides (`angle` and `mount` turn "
             "the link behind it, not the direction in which it slides)"
         )
-    if not all(isinstance(each, Riding) for each in slides):
+    if not all(isinstance(each, RidingJoint) for each in slides):
         hints.append("a fixed prismatic joint slides along its own link, which its `angle` and `mount` turn")
     return "; ".join(hints)
 

@@ -15,8 +15,8 @@ from flexarm.feedback.actuators import Actuator, checked_actuators
 from flexarm.feedback.outputs import by_link, checked_gains
 from flexarm.feedback.sensors import Sensor, checked_sensors
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import LISTED, shown
-from flexarm.foundation.named_arrays import mismatch
+from flexarm.foundation.messages import MAX_LISTED_NAMES, shown
+from flexarm.foundation.named_arrays import call_error
 from flexarm.foundation.validation import Array, real_array, real_number
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile
@@ -143,7 +143,7 @@ class Feedback:
 def _enumerated(words: Iterable[str]) -> str:
     """Return words separated by commas, the first LISTED of many."""
     every = [*words]
-    return ", ".join(every[:LISTED]) + (f", ... ({len(every)})" if len(every) > LISTED else "")
+    return ", ".join(every[:MAX_LISTED_NAMES]) + (f", ... ({len(every)})" if len(every) > MAX_LISTED_NAMES else "")
 
 
 def _short(value: Any) -> str:
@@ -209,10 +209,10 @@ def _require_law(law: Any, where: str, gains: Mapping[str, Any] | None = None) -
         )
     if takes_view(law, gains):
         return
-    if wrong := mismatch(law, *given):
+    if wrong := call_error(law, *given):
         if gains is not None:
             hint = "read gains['kp'] in it, or leave gains out"
-        elif not mismatch(law, {}):
+        elif not call_error(law, {}):
             hint = "if that is for its gains, give them: fa.Feedback(law, gains={'kp': 20.0})"
         else:
             hint = "give functions of t by link name"

@@ -1,1 +1,1 @@
-"""Validation, messages, files, progress and interrupts: what all other packages use."""
+"""Validation, messages, atomic files, progress bars and interrupts, used by all other packages."""

@@ -1,8 +1,8 @@
-"""`dataclass` of the standard library, with less work at import.
+"""A decorator like `dataclasses.dataclass` that needs less time at import.
 
 Before Python 3.13 the standard decorator compiles six functions for each frozen class, about 0.4 ms. A first call
-imports about a hundred of them, which took longer than importing CasADi. Here one function is compiled, `__init__`; the
-others are the same code for all classes. Classes behave as those of `dataclasses`, for type checkers they are such.
+imports about a hundred of them, which took longer than importing CasADi. Here only `__init__` is compiled; the other
+methods share their code between classes. Classes behave like those of `dataclasses`; type checkers see the original.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ else:
 
 
 class _Factory:
-    """The default of an argument whose value is made by a function."""
+    """Default of an argument whose value is made by a function."""
 
     def __repr__(self) -> str:
         return "<factory>"
@@ -78,14 +78,14 @@ def _frozen(cls: Any) -> Any:
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that gives the values of attributes as a tuple."""
+    """Return a function that returns the values of attributes as a tuple."""
     if len(names) > 1:
         return attrgetter(*names)  # in C
     return lambda one: tuple([getattr(one, name) for name in names])
 
 
 def _init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
-    """Compile `__init__`. It writes to the instance's dictionary, since attributes cannot be set."""
+    """Compile an `__init__` that writes to the instance's dictionary, since attributes cannot be set."""
     given, lines = [], []
     values: dict[str, Any] = {"_made": _made}
     for each in fields:

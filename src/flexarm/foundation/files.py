@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and read only when they are files and not too large."""
+"""Atomic writing of files, and reading of regular files of limited size."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 from flexarm.foundation.messages import shown
 
-DRAFT = ".flexarm-draft-"  # how the names of drafts begin
-ABANDONED = 3600.0  # s after which a draft belongs to a program that was killed
+DRAFT_PREFIX = ".flexarm-draft-"  # start of the names of temporary files
+MAX_DRAFT_AGE_S = 3600.0  # older temporary files belong to a program that was killed
 
 FilePath = str | os.PathLike[str]
 
@@ -26,18 +26,18 @@ _swept: set[tuple[str, str]] = set()
 
 
 @contextmanager
-def whole_file(path: FilePath) -> Iterator[BinaryIO]:
-    """A stream whose content becomes the file when all went well; on any failure the earlier file stays.
+def atomic_file(path: FilePath) -> Iterator[BinaryIO]:
+    """Open a stream whose content replaces the file if the block succeeds; on failure the earlier file remains.
 
-    The content goes to a draft in the same folder, which nobody else can have prepared, then to the disk, and then to
-    its place in one step. A link at that place is replaced, not followed. Permissions are those of the earlier file,
-    or what the user's umask leaves.
+    The content goes to a new temporary file in the same folder with an unpredictable name, is flushed to the disk and
+    then renamed. A symbolic link is replaced, not followed. Permissions are those of the earlier file, or the default
+    of the user's umask.
     """
     target = Path(_name(path))
-    with _told_of(target, "written"):
+    with _named_errors(target, "written"):
         _require_place(target)
-        sweep(target.parent, DRAFT)
-        draft = target.parent / f"{DRAFT}{secrets.token_hex(8)}"
+        remove_abandoned(target.parent, DRAFT_PREFIX)
+        draft = target.parent / f"{DRAFT_PREFIX}{secrets.token_hex(8)}"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
             with open(descriptor, "wb") as stream:
@@ -53,46 +53,46 @@ def whole_file(path: FilePath) -> Iterator[BinaryIO]:
 
 
 def write_bytes(path: FilePath, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    with whole_file(path) as stream:
+    """Write a file atomically."""
+    with atomic_file(path) as stream:
         stream.write(content)
 
 
 def write_text(path: FilePath, text: str) -> None:
-    """Write a file of UTF-8 text whole or not at all."""
+    """Write UTF-8 text to a file atomically."""
     write_bytes(path, text.encode("utf-8"))
 
 
-def atomically(path: FilePath, write: Callable[[str], object]) -> None:
-    """For writers that want the name of a file: they get one with the same ending in a folder of their own."""
+def write_atomically(path: FilePath, write: Callable[[str], object]) -> None:
+    """Write a file atomically by a function that takes a file name: it gets a temporary one with the same suffix."""
     target = Path(_name(path))
-    with _told_of(target, "written"):
+    with _named_errors(target, "written"):
         _require_place(target)  # before any work
         with tempfile.TemporaryDirectory(prefix="flexarm-") as folder:
             part = os.path.join(folder, "part" + target.suffix)
             write(part)
-            with open(part, "rb") as written, whole_file(target) as stream:
+            with open(part, "rb") as written, atomic_file(target) as stream:
                 shutil.copyfileobj(written, stream)
 
 
-def read_bytes(path: FilePath, most: int) -> bytes:
-    """The content of a regular file of at most so many bytes; pipes and devices, which may never end, are refused."""
+def read_bytes(path: FilePath, max_bytes: int) -> bytes:
+    """Return the content of a regular file of limited size; pipes and devices, which may never end, are refused."""
     file = _name(path)
-    with _told_of(file, "read"):
-        _require_regular(file, os.stat(file))  # before it is opened: a pipe would wait for somebody to write
+    with _named_errors(file, "read"):
+        _require_regular(file, os.stat(file))  # before it is opened: opening a pipe blocks until it has a writer
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(file, flags), "rb") as stream:
             _require_regular(file, os.fstat(stream.fileno()))
-            content = stream.read(most + 1)
-    if len(content) > most:
-        raise OSError(f"{file}: is larger than {_size(most)}, which is the most that is read")
+            content = stream.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(f"{file}: is larger than {_size(max_bytes)}, which is the most that is read")
     return content
 
 
-def sweep(folder: Path, prefix: str) -> None:
-    """Remove what a killed program left in a folder: own files and folders of that prefix, an hour old.
+def remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove temporary files and folders of killed programs: own ones with a prefix that are older than an hour.
 
-    Each program looks once into a folder.
+    Each process cleans a folder once.
     """
     place = (os.path.abspath(folder), prefix)
     with _lock:
@@ -105,7 +105,7 @@ def sweep(folder: Path, prefix: str) -> None:
                 continue
             with suppress(OSError):
                 found = entry.stat(follow_symlinks=False)
-                if not owned(found) or time.time() - found.st_mtime < ABANDONED:
+                if not is_owned(found) or time.time() - found.st_mtime < MAX_DRAFT_AGE_S:
                     continue
                 if stat.S_ISDIR(found.st_mode):
                     shutil.rmtree(entry.path, ignore_errors=True)
@@ -113,13 +113,13 @@ def sweep(folder: Path, prefix: str) -> None:
                     os.unlink(entry.path)
 
 
-def owned(found: os.stat_result) -> bool:
-    """Whether the file belongs to the user who runs this program; always so where files have no such owners."""
+def is_owned(found: os.stat_result) -> bool:
+    """Return True if the file belongs to the current user, or if the system has no owners of files."""
     return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
 
 
 def _name(path: object) -> str:
-    """The path as text; what names no file at all is refused."""
+    """Return the path as text, or raise an error if it is not a file name."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path = {shown(path)}: must be the name of a file")
     file = os.fsdecode(path)
@@ -134,7 +134,7 @@ def _require_place(target: Path) -> None:
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target}: there is no folder '{target.parent}'")
     with suppress(FileNotFoundError):
-        _require_regular(str(target), os.stat(target))  # to replace a device would be to destroy it
+        _require_regular(str(target), os.stat(target))  # replacing a device would destroy it
 
 
 def _require_regular(file: str, found: os.stat_result) -> None:
@@ -152,8 +152,8 @@ def _keep_permissions(target: Path, descriptor: int) -> None:
 
 
 @contextmanager
-def _told_of(file: FilePath, verb: str) -> Iterator[None]:
-    """Failures of the system, in sentences about the file that the user named."""
+def _named_errors(file: FilePath, verb: str) -> Iterator[None]:
+    """Turn errors of the system into sentences about the file that the user named."""
     try:
         yield
     except OSError as error:

@@ -1,9 +1,7 @@
-"""How a run ends, and why before its time.
+"""Early ends of a run: Ctrl-C, failures, and their reasons.
 
-Ctrl-C during a run: noticed whatever becomes of it on its way.
-
-A KeyboardInterrupt that is raised inside CasADi's wrappers comes out as any other error, or not at all. So the handler
-notes that it was pressed, and the run asks.
+A KeyboardInterrupt that is raised inside CasADi's wrappers comes out as another error, or not at all. Therefore the
+signal handler sets a flag, and the run checks the flag between steps.
 """
 
 from __future__ import annotations
@@ -15,70 +13,69 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Literal
 
-from flexarm.foundation.messages import told
+from flexarm.foundation.messages import error_text
 
-# At its end; where its model says (a limit, a condition); by Ctrl-C; or because there was no way on.
 Status = Literal["completed", "stopped", "interrupted", "failed"]
+"""How a run ended: at its end, by a limit or condition of its model, by Ctrl-C, or because a step failed."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)  # the second one only if it has a Python handler, as on the command line
+
+_LOCAL = threading.local()
 
 
-class Ending(Exception):
-    """The run ends here; what was computed is kept and this is the reason."""
+class StopRun(Exception):
+    """End the run here for a reason; what was computed so far is kept."""
 
     def __init__(self, reason: str, status: Status = "failed") -> None:
         super().__init__(reason)
         self.status: Status = status
 
 
-def sentence_about(what: str, t: float, error: BaseException) -> str:
-    """The reason where a function of the user's raised."""
-    said = told(error).strip()
-    return f"{what} failed at t = {t:.6g} s ({type(error).__name__}{': ' + said if said else ''})"
-
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)  # the second only where somebody handles it, as the command line does
-
-
-_WISHES = threading.local()
+def failure_reason(what: str, t: float, error: BaseException) -> str:
+    """Return the sentence for a user's function that raised an error at time t."""
+    text = error_text(error).strip()
+    return f"{what} failed at t = {t:.6g} s ({type(error).__name__}{': ' + text if text else ''})"
 
 
 @contextmanager
-def ending_when(wish: Callable[[], bool]) -> Iterator[None]:
-    """Inside, runs of this thread end as after Ctrl-C once the wish is true; it is asked between steps, often."""
-    before = getattr(_WISHES, "wish", None)
-    _WISHES.wish = wish
+def end_runs_when(condition: Callable[[], bool]) -> Iterator[None]:
+    """End runs of this thread as after Ctrl-C once the condition is true; it is evaluated often, between steps."""
+    before = getattr(_LOCAL, "condition", None)
+    _LOCAL.condition = condition
     try:
         yield
     finally:
-        _WISHES.wish = before
+        _LOCAL.condition = before
 
 
 class Interrupts:
-    """Whether the user wants a run to end. Other threads than the main one never hear of signals, but of wishes."""
+    """Flag that a run should end. Signals reach the main thread only; other threads use `end_runs_when`."""
 
     def __init__(self) -> None:
-        self._noted = False
-        self._held = False
-        self._wish: Callable[[], bool] | None = getattr(_WISHES, "wish", None)
+        self._pressed = False
+        self._deferring = False
+        self._condition: Callable[[], bool] | None = getattr(_LOCAL, "condition", None)
 
     @property
     def pressed(self) -> bool:
-        if not self._noted and self._wish is not None:
-            self._noted = bool(self._wish())
-        return self._noted
+        """True if a signal was received or the condition of `end_runs_when` is met."""
+        if not self._pressed and self._condition is not None:
+            self._pressed = bool(self._condition())
+        return self._pressed
 
     @pressed.setter
     def pressed(self, value: bool) -> None:
-        self._noted = value
+        self._pressed = value
 
     @contextmanager
-    def noticed(self) -> Iterator[Interrupts]:
-        """Inside, signals do what they did before, and are noted. An error that one was turned into is one again."""
+    def catching(self) -> Iterator[Interrupts]:
+        """Record signals while their usual handlers still run; restore interrupts that became other errors."""
         before: dict[Any, Any] = {}
         if threading.current_thread() is threading.main_thread():
             handlers = {number: signal.getsignal(number) for number in SIGNALS}
             before = {number: handler for number, handler in handlers.items() if callable(handler)}
         for number, handler in before.items():
-            signal.signal(number, self._noting(handler))
+            signal.signal(number, self._recording(handler))
         try:
             yield self
         except Exception as error:
@@ -90,23 +87,23 @@ class Interrupts:
                 signal.signal(number, handler)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Inside, signals are only noted: for a moment's work that must not be lost."""
-        self._held = True
+    def deferring(self) -> Iterator[None]:
+        """Record signals without running their handlers, during short work that must not be lost."""
+        self._deferring = True
         try:
             yield
         finally:
-            self._held = False
+            self._deferring = False
 
     def check(self) -> None:
-        """Raise where an interrupt was swallowed."""
+        """Raise KeyboardInterrupt if an interrupt was swallowed."""
         if self.pressed:
             raise KeyboardInterrupt
 
-    def _noting(self, handler: Any) -> Any:
-        def note(number: int, frame: FrameType | None) -> None:
+    def _recording(self, handler: Any) -> Any:
+        def record(number: int, frame: FrameType | None) -> None:
             self.pressed = True
-            if not self._held:
+            if not self._deferring:
                 handler(number, frame)
 
-        return note
+        return record

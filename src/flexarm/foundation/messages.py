@@ -1,9 +1,7 @@
-"""Parts of sentences for users: values as they would be typed, names with the nearest that is known.
+"""Parts of messages for users (values, names, suggestions) and collection of warnings by thread.
 
-Warnings of runs in several threads, each heard where it was said.
-
-`warnings.catch_warnings` catches for the whole program; so the first that listens opens it, the last closes it, and
-what is said goes to the thread that says it.
+`warnings.catch_warnings` is global to the process. Therefore the first thread that collects warnings enters it, the
+last one leaves it, and each warning is passed to the thread that raised it.
 """
 
 from __future__ import annotations
@@ -19,35 +17,35 @@ from typing import Any
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxtuple = 12
-_SHORT.maxlevel = 3  # twelve lists of twelve lists of twelve are long enough
+_SHORT.maxlevel = 3
 
-LISTED = 12  # names that a sentence lists before it says "..."
+MAX_LISTED_NAMES = 12  # longer lists of names end with "..."
 
 
 def shown(value: object) -> str:
-    """A value as the user would have typed it, on one line, cut when long."""
-    return _digits(value) if isinstance(value, float) else cut(re.sub(r"\n\s*", " ", _SHORT.repr(value)), 300)
+    """Return a value as the user would have typed it, on one line, shortened if it is long."""
+    return _digits(value) if isinstance(value, float) else shorten(re.sub(r"\n\s*", " ", _SHORT.repr(value)), 300)
 
 
-def told(error: BaseException) -> str:
-    """What an error says: a KeyError its own words, which Python would put into quotes."""
+def error_text(error: BaseException) -> str:
+    """Return the message of an error; that of a KeyError without the quotes that Python adds."""
     return str(error.args[0] if isinstance(error, KeyError) and error.args else error)
 
 
-def cut(text: str, most: int) -> str:
-    """A text with its middle left out when it is longer than so many letters."""
-    return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 3) :]}"
+def shorten(text: str, max_length: int) -> str:
+    """Return a text without its middle if it is longer than `max_length` characters."""
+    return text if len(text) <= max_length else f"{text[: max_length * 2 // 3]} ... {text[-(max_length // 3) :]}"
 
 
-def printable(text: str) -> str:
-    """A text on one line without letters that would do something to a terminal: these are written as in a program."""
+def escape_unprintable(text: str) -> str:
+    """Return a text with control characters, which would affect a terminal, written as escape sequences."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
-def short(number: float) -> str:
-    """A number without a needless `.0`.
+def format_number(number: float) -> str:
+    """Return a number as text, without a trailing `.0`.
 
     >>> short(2.0), short(2e10), short(0.1)
     ('2', '20000000000', '0.1')
@@ -59,8 +57,12 @@ def _digits(number: float) -> str:
     return repr(float(number)).replace("e+", "e")
 
 
-def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
-    """`unknown field; did you mean 'length'? (allowed: name, joint, length)`; nothing allowed leaves the list out."""
+def describe_unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
+    """Return a message about an unknown word with the nearest match and the allowed words.
+
+    >>> describe_unknown("unknown field", "lenght", ["name", "length"])
+    "unknown field; did you mean 'length'? (allowed: name, length)"
+    """
     names = list(allowed)
     near = _nearest(word, names)
     hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -68,7 +70,7 @@ def unknown(kind: str, word: object, allowed: Iterable[str]) -> str:
 
 
 def suggestion(name: object, known: Sequence[str]) -> str:
-    """The end of a sentence about an unknown name: the nearest one, or all of them if few.
+    """Return the end of a sentence about an unknown name: the nearest known name, or a list of them.
 
     >>> "there is no link 'fora'" + suggestion("fora", ["upper", "fore"])
     "there is no link 'fora'; did you mean 'fore'?"
@@ -78,7 +80,7 @@ def suggestion(name: object, known: Sequence[str]) -> str:
     near = _nearest(name, known)
     if near:
         return f"; did you mean '{near[0]}'?"
-    return f"; there are {', '.join(known[:LISTED])}{', ...' if len(known) > LISTED else ''}"
+    return f"; there are {', '.join(known[:MAX_LISTED_NAMES])}{', ...' if len(known) > MAX_LISTED_NAMES else ''}"
 
 
 def _nearest(name: object, known: Sequence[str]) -> list[str]:
@@ -94,15 +96,15 @@ _caught: Any = None
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
-    """A list that takes all warnings for users that this thread says inside."""
-    said: list[str] = []
+def collect_warnings() -> Iterator[list[str]]:
+    """Collect the texts of all UserWarnings raised by the current thread, each once, instead of showing them."""
+    messages: list[str] = []
     _enter()
-    before, _own.said = getattr(_own, "said", None), said
+    before, _own.messages = getattr(_own, "messages", None), messages
     try:
-        yield said
+        yield messages
     finally:
-        _own.said = before
+        _own.messages = before
         _leave()
 
 
@@ -113,14 +115,14 @@ def _enter() -> None:
             _caught = warnings.catch_warnings()
             _caught.__enter__()
             warnings.simplefilter("always", UserWarning)
-            other = warnings.showwarning
+            show_others = warnings.showwarning
 
             def show(message: Any, category: Any, *rest: Any, **named: Any) -> None:
-                said = getattr(_own, "said", None)
-                if said is None or not issubclass(category, UserWarning):
-                    other(message, category, *rest, **named)
-                elif str(message) not in said:
-                    said.append(str(message))
+                messages = getattr(_own, "messages", None)
+                if messages is None or not issubclass(category, UserWarning):
+                    show_others(message, category, *rest, **named)
+                elif str(message) not in messages:
+                    messages.append(str(message))
 
             warnings.showwarning = show
         _listeners += 1

@@ -1,4 +1,4 @@
-"""Vectors of coordinates as laws and conditions see them: by place or by name, and their own."""
+"""Vectors of coordinates with entries by index or by name, as control laws and conditions receive them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from flexarm.foundation.validation import Array
 
 
 class UnknownName(KeyError):
-    """Of a coordinate or a gain that there is not."""
+    """Name of a coordinate or gain that does not exist."""
 
 
 class NamedArray(np.ndarray[Any, np.dtype[np.float64]]):
-    """An array whose entries can also be had by name, `q["fore.q"]`."""
+    """Array whose entries can also be selected by name, `q["fore.q"]`."""
 
     names: tuple[str, ...] = ()
 
     def __array_finalize__(self, source: Any) -> None:
-        self.names = ()  # what is computed from it has names of its own, if any
+        self.names = ()  # results of computations do not inherit the names
 
     def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
+        return super().__getitem__(_index(key, self.names) if isinstance(key, str) else key)
 
 
 class NamedSymbols(ca.SX):
-    """A column of symbols whose entries can also be had by name."""
+    """Column of symbols whose entries can also be selected by name."""
 
     def __init__(self, symbols: Any, names: Sequence[str]) -> None:
         super().__init__(symbols)
         self.names = tuple(names)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """CasADi hands numpy's functions back to numpy for a class that it does not know: give it its own."""
+        """Apply a NumPy function to plain CasADi symbols, since CasADi does not handle its subclasses."""
         return function(*_plain(args), **_plain(kwargs))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -57,11 +57,11 @@ class NamedSymbols(ca.SX):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = _changed_in_place
 
     def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(_place(key, self.names) if isinstance(key, str) else key)
+        return super().__getitem__(_index(key, self.names) if isinstance(key, str) else key)
 
 
-def mismatch(function: Any, *more: Any) -> str:
-    """Why a function cannot be called with (t, q, v, *more); empty if it can, or if a built-in does not tell."""
+def call_error(function: Any, *more: Any) -> str:
+    """Return why a function cannot be called with (t, q, v, *more); empty if it can or has no known signature."""
     try:
         inspect.signature(function).bind(0.0, (), (), *more)
     except TypeError as error:
@@ -72,7 +72,7 @@ def mismatch(function: Any, *more: Any) -> str:
 
 
 def _product(first: Any, second: Any) -> Any:
-    """As numpy multiplies: two vectors give a number, a row of gains too."""
+    """Multiply like NumPy: the product of two vectors, also of a row of gains, is a scalar."""
     one, other = (ca.SX(each) if isinstance(each, ca.SX) else np.asarray(each, dtype=float) for each in (first, second))
     flat = [np.ndim(each) == 1 if isinstance(each, np.ndarray) else each.is_column() for each in (one, other)]
     if all(flat):
@@ -89,13 +89,13 @@ def _plain(value: Any) -> Any:
 
 
 def named_array(values: Array, names: tuple[str, ...]) -> NamedArray:
-    """A copy: whoever gets it may write into it."""
+    """Return a writable copy of values as an array with names."""
     out = np.array(values, dtype=float).view(NamedArray)
     out.names = names
     return out
 
 
-def _place(name: str, names: tuple[str, ...]) -> int:
+def _index(name: str, names: tuple[str, ...]) -> int:
     if name not in names:
         raise UnknownName(f"there is no coordinate '{name}'{suggestion(name, names)}")
     return names.index(name)

@@ -1,7 +1,4 @@
-"""A progress bar for long work, silent when nobody watches.
-
-A progress bar for long derivations, silent when nobody watches.
-"""
+"""Progress bars of long computations on a terminal, lines of progress elsewhere, and callbacks."""
 
 from __future__ import annotations
 
@@ -12,38 +9,38 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 0.5  # seconds before a bar appears
-EVERY = 10.0  # seconds between lines, where there can be no bar
+BAR_DELAY_S = 0.5  # shorter computations show no bar
+LINE_INTERVAL_S = 10.0  # between lines, if there is no terminal for a bar
 
-Watcher = Callable[[str, float, float], None]
-_WATCHERS = threading.local()
+Callback = Callable[[str, float, float], None]
+_LOCAL = threading.local()
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
-    """Inside, long work of this thread tells the watcher what it is doing, how far it is, and how far it will go."""
-    before = getattr(_WATCHERS, "watcher", None)
-    _WATCHERS.watcher = watcher
+def report_progress(callback: Callback) -> Iterator[None]:
+    """Report the progress of this thread's computations: the callback gets the activity, the position and the end."""
+    before = getattr(_LOCAL, "callback", None)
+    _LOCAL.callback = callback
     try:
         yield
     finally:
-        _WATCHERS.watcher = before
+        _LOCAL.callback = before
 
 
 class Progress:
-    """Simulated time, how it compares with real time, and how long it will still take.
+    """Progress bar with the simulated time, its ratio to real time and the time left.
 
-    `wanted`: None shows it on a terminal only.
+    If `enabled` is None, it is shown on a terminal only.
     """
 
     doing = "simulating"
 
-    def __init__(self, duration: float, wanted: bool | None) -> None:
+    def __init__(self, duration: float, enabled: bool | None) -> None:
         self.duration = duration
-        self.wanted = sys.stderr.isatty() if wanted is None else wanted
-        self._watcher: Watcher | None = getattr(_WATCHERS, "watcher", None)
+        self.enabled = sys.stderr.isatty() if enabled is None else enabled
+        self._callback: Callback | None = getattr(_LOCAL, "callback", None)
         self._begin = clock.perf_counter()
-        self._first: tuple[float, float] | None = None  # when the first update came, and how far it was
+        self._first: tuple[float, float] | None = None  # clock and position at the first update
         self._bar: Any = None
         self._task: Any = None
 
@@ -55,23 +52,25 @@ class Progress:
             self._bar.stop()
 
     def update(self, t: float) -> None:
-        if self._watcher is not None:
-            self._watcher(self.doing, t, self.duration)
-        if not self.wanted:
+        """Show that the computation has reached t."""
+        if self._callback is not None:
+            self._callback(self.doing, t, self.duration)
+        if not self.enabled:
             return
         now = clock.perf_counter()
-        # from the first update on: tracing and compiling, which come before it, say nothing about the rest
+        # the pace counts from the first update: tracing and compiling come before it
         since, done = self._first or (self._begin, 0.0)
         self._first = self._first or (now, t)
-        if now - self._begin < PATIENCE:
+        if now - self._begin < BAR_DELAY_S:
             return
         if self._bar is None:
             self._show()
         pace = (t - done) / max(now - since, 1e-9)
-        self._bar.update(self._task, completed=t, words=f"{left(self.duration - t, pace)}; {self.words(t, pace)}")
+        words = f"{format_time_left(self.duration - t, pace)}; {self.words(t, pace)}"
+        self._bar.update(self._task, completed=t, words=words)
 
     def words(self, t: float, pace: float) -> str:
-        """How far it is; `pace` in simulated seconds a second."""
+        """Describe the position t; `pace` is in simulated seconds per second."""
         return f"{t:.3g} of {self.duration:.3g} s, {pace:.3g} x real time"
 
     def _show(self) -> None:
@@ -80,7 +79,7 @@ class Progress:
 
         console = Console(stderr=True)
         if not (console.is_terminal or console.is_jupyter):
-            self._bar = Lines(self.doing)
+            self._bar = ProgressLines(self.doing)
             return
         columns = (TextColumn(self.doing), BarColumn(bar_width=16), TextColumn("{task.fields[words]}"))
         self._bar = Progress(*columns, console=console, transient=True)
@@ -88,8 +87,8 @@ class Progress:
         self._bar.start()
 
 
-class Lines:
-    """The same in lines, for files and pipes, where nothing can be overwritten."""
+class ProgressLines:
+    """Progress as lines of text, for files and pipes."""
 
     def __init__(self, doing: str) -> None:
         self._doing, self._next = doing, 0.0
@@ -97,14 +96,14 @@ class Lines:
     def update(self, _task: Any, completed: float, words: str) -> None:
         if clock.perf_counter() >= self._next:
             print(f"{self._doing}: {words}", file=sys.stderr, flush=True)
-            self._next = clock.perf_counter() + EVERY
+            self._next = clock.perf_counter() + LINE_INTERVAL_S
 
     def stop(self) -> None:
-        """Nothing is left open."""
+        """Do nothing: lines need no cleanup."""
 
 
-def left(rest: float, pace: float) -> str:
-    """Time that the rest takes at this pace, in words."""
+def format_time_left(rest: float, pace: float) -> str:
+    """Return the time that the rest takes at a pace, in words."""
     if pace <= 0:
         return "time left unknown"
     seconds = round(rest / pace)
@@ -115,10 +114,10 @@ def left(rest: float, pace: float) -> str:
     return f"{seconds // 3600} h {seconds % 3600 // 60:02d} min left"
 
 
-def tracked(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
-    """Goes through a list and shows how far it is, on a terminal only."""
+def show_progress(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
+    """Return a function that iterates over items and shows a bar named `what`, on a terminal only."""
 
-    def through(items: Iterable[Any]) -> Iterable[Any]:
+    def iterate(items: Iterable[Any]) -> Iterable[Any]:
         if not sys.stderr.isatty():
             return items
         from rich.console import Console
@@ -126,4 +125,4 @@ def tracked(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
 
         return track(list(items), what, console=Console(stderr=True), transient=True)
 
-    return through
+    return iterate

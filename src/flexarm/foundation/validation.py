@@ -1,4 +1,4 @@
-"""Numbers and arrays that a user gives: checked, or refused in a sentence that names them."""
+"""Validation of numbers and arrays given by users, with error messages that name the argument."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bounds:
-    """A finite number in a unit, possibly bounded: above < value, least <= value <= most."""
+    """Finite number in a unit, optionally bounded: above < value, least <= value <= most."""
 
     unit: str = ""
     above: float | None = None
@@ -25,7 +25,7 @@ class Bounds:
     most: float | None = None
 
     def check(self, value: object) -> float:
-        """The value as a float, or a ValueError that says what it must be."""
+        """Return the value as a float, or raise a ValueError with the requirement."""
         number = real(value)
         if number is None:
             raise ValueError(f"must be a number{self._in_unit}, {_not_a_number(value)}")
@@ -62,7 +62,7 @@ def real_number(
     least: float | None = None,
     most: float | None = None,
 ) -> float:
-    """A finite number within bounds; anything else is refused in a sentence that names the argument.
+    """Return a finite number within bounds as a float, or raise a ValueError that names the argument.
 
     >>> real_number("length", "long", "m", above=0)
     Traceback (most recent call last):
@@ -75,7 +75,7 @@ def real_number(
 
 
 def whole_number(name: str, value: object, least: int = 0) -> int:
-    """A whole number, not below the least; anything else is refused in a sentence that names the argument.
+    """Return a whole number that is at least `least`, or raise a ValueError that names the argument.
 
     >>> whole_number("points", 2.5, least=1)
     Traceback (most recent call last):
@@ -87,7 +87,9 @@ def whole_number(name: str, value: object, least: int = 0) -> int:
 
 
 def real_array(name: str, values: Any) -> Array:
-    """An array of floats; text, booleans, complex numbers and ragged lists are refused in a sentence that names it.
+    """Return values as an array of floats, or raise a ValueError that names the argument.
+
+    Text, booleans, complex numbers and ragged lists are refused.
 
     >>> real_array("q", [0, 1])
     array([0., 1.])
@@ -107,7 +109,7 @@ def real_array(name: str, values: Any) -> Array:
 
 
 def real(value: object) -> float | None:
-    """A real number as a float; None for anything else, truth values too."""
+    """Return a real number as a float; None for anything else, including booleans."""
     if type(value) is float:
         return value
     if not isinstance(value, Real) or isinstance(value, bool):

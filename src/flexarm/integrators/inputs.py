@@ -21,7 +21,7 @@ from flexarm.feedback.digital_law import Commands, DigitalLaw, Replay
 from flexarm.feedback.feedback import feedback_of
 from flexarm.feedback.measurements import Instant
 from flexarm.feedback.traced_law import TracedLaw
-from flexarm.foundation.interrupts import Ending, sentence_about
+from flexarm.foundation.interrupts import StopRun, failure_reason
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array
 from flexarm.integrators.constraint_solver import Stabilization
@@ -258,7 +258,7 @@ class Schedule:
 
     def inputs_until_failure(
         self, t: Array, held: Callable[[Array], Array] | None = None
-    ) -> tuple[Array, Ending | None]:
+    ) -> tuple[Array, StopRun | None]:
         """The same up to the first time at which a function of the user's fails or gives something that is not finite,
         and what to say of that."""
         try:
@@ -305,15 +305,15 @@ class Schedule:
             CoefficientSegment(offset=float(each)) for each in (() if self.law is None else self.law.parameters)
         ]
 
-    def _failure(self, t: Array) -> Ending | None:
+    def _failure(self, t: Array) -> StopRun | None:
         for name, source in self._sources:
             try:
                 values = [float(source(t)[0])]
                 values += [float(source(t, rate)[0]) for rate in (1, 2) if source in self.motions.values()]
             except Exception as error:
-                return Ending(sentence_about(name, float(t[0]), error))
+                return StopRun(failure_reason(name, float(t[0]), error))
             if not np.isfinite(values).all():
-                return Ending(f"{name} is not finite at t = {t[0]:.6g} s")
+                return StopRun(f"{name} is not finite at t = {t[0]:.6g} s")
         return None
 
 

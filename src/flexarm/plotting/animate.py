@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.foundation.files import atomically
+from flexarm.foundation.files import write_atomically
 from flexarm.foundation.validation import Array, real_number
 from flexarm.plotting import films
 from flexarm.plotting.arm_artist import PAYLOAD, ArmView, Sketch
@@ -103,7 +103,7 @@ class Animation:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a film at `path`, .gif, .mp4 or .html; an earlier file stays intact until the new one is complete."""
         kind, target = films.kind_of(path), Path(path)
-        atomically(target, lambda part: kind.write(self, part))
+        write_atomically(target, lambda part: kind.write(self, part))
 
     def figure(self, time: float) -> Picture:
         """The single frame at `time` (s), the way of the tip up to it included."""

@@ -18,7 +18,7 @@ from flexarm.robot import (
     PointMass,
     PointSupport,
     Revolute,
-    Riding,
+    RidingJoint,
     Sleeve,
     SlidingPrismatic,
     Weld,
@@ -27,9 +27,9 @@ from flexarm.robot.constraints import Constraint, Mouth
 from flexarm.robot.joints import Joint
 from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
-from flexarm.robot.supported_types import Kinds
+from flexarm.robot.supported_types import SupportedTypes
 
-DRAWN = Kinds(
+DRAWN = SupportedTypes(
     "the drawing",
     {
         Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Sleeve, Weld),
@@ -124,18 +124,18 @@ class Arm:
     def _guides(self) -> Iterator[Array]:
         """A short piece of a straight line where a link slides, along the way it slides."""
         whole = GUIDE * sum(link.length for link in self.system.robot.links)
-        for link in self._jointed(Riding, FixedPrismatic):
+        for link in self._jointed(RidingJoint, FixedPrismatic):
             half = whole / 4 if isinstance(link.joint, Sleeve) else whole  # an end, not a carriage
-            rotation, place = self._ride(link) if isinstance(link.joint, Riding) else self._hold(link)
-            turned = rotation if isinstance(link.joint, Riding) else rotation @ link.joint.mount_matrix
+            rotation, place = self._ride(link) if isinstance(link.joint, RidingJoint) else self._hold(link)
+            turned = rotation if isinstance(link.joint, RidingJoint) else rotation @ link.joint.mount_matrix
             step = half * turned[..., :, 0]
             yield np.stack([place - step, place + step], axis=1)
 
     def _brackets(self) -> Iterator[Array]:
         """From the point of the parent that carries a link to where the link's joint is, if they are apart."""
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
-            if any(link.offset) and (parent is not None or isinstance(link.joint, Riding)):
-                sliding = isinstance(link.joint, Riding)
+            if any(link.offset) and (parent is not None or isinstance(link.joint, RidingJoint)):
+                sliding = isinstance(link.joint, RidingJoint)
                 rotation, place = self._ride(link) if sliding else self._carrier(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
 
@@ -157,9 +157,9 @@ class Arm:
         """Lines of the ground (2, 3): along which a slide rides in these postures, from the base to a link off it."""
         base = self.system.robot.base
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
-            if parent is None and any(link.offset) and not isinstance(link.joint, Riding):
+            if parent is None and any(link.offset) and not isinstance(link.joint, RidingJoint):
                 yield np.array([base.position, np.array(base.position) + np.array(base.matrix) @ np.array(link.offset)])
-        for link in self._jointed(Riding):
+        for link in self._jointed(RidingJoint):
             if self.system.robot.parents[self._number(link)] is None:
                 _, place = self._ride(link)
                 far = place[[np.argmin(self._d(link)), np.argmax(self._d(link))]]

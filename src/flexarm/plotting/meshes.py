@@ -16,7 +16,7 @@ from flexarm.foundation.validation import Array
 from flexarm.plotting.arm_points import Arm
 from flexarm.robot import Link, PointMass, Revolute
 from flexarm.robot.joints import MovingJoint
-from flexarm.robot.sections import Box, Circle, IBeam, Plain, Rectangle, Section, Tube
+from flexarm.robot.sections import Box, Circle, ConstantSection, IBeam, Rectangle, Section, Tube
 
 ROUND = 20  # corners of a circle
 SLENDER = 1 / 80  # of the length: thickness of a link of which no section is known
@@ -59,7 +59,7 @@ def alike(outlines: list[Array]) -> Array:
     return np.array([_with_corners(each, most) for each in outlines])
 
 
-def _of_shape(shape: Plain) -> Array | None:
+def _of_shape(shape: ConstantSection) -> Array | None:
     if isinstance(shape, (Rectangle, Box)):
         return _rectangle(shape.width, shape.height)
     if isinstance(shape, (Circle, Tube)):

@@ -28,7 +28,7 @@ from flexarm.results.energy_balance import switches
 from flexarm.results.run import Run
 from flexarm.results.stiffening_check import LinkError, estimated_errors, warnings_of
 from flexarm.results.vibration import A_PERIOD, ALIASED
-from flexarm.robot import Riding, Robot
+from flexarm.robot import RidingJoint, Robot
 
 Plain = Mapping[str, Any]  # statistics and options
 
@@ -129,7 +129,7 @@ def smoothed_steps(system: System) -> list[str]:
     rails = {
         robot.links[parent].name: rider.name
         for rider, parent in zip(robot.links, robot.parents, strict=True)
-        if parent is not None and isinstance(rider.joint, Riding) and not rider.joint.on_mesh
+        if parent is not None and isinstance(rider.joint, RidingJoint) and not rider.joint.on_mesh
     }
     return [
         f"link '{name}' has a section with steps, and '{rider}' slides along it: its modes are smooth over the steps "

@@ -9,7 +9,7 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.feedback.signals import GAUGE, Signals
-from flexarm.foundation.messages import LISTED, shown, suggestion
+from flexarm.foundation.messages import MAX_LISTED_NAMES, shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.results.by_name import AXES
 from flexarm.results.dataset import COMPONENTS, Records
@@ -111,7 +111,7 @@ class Forces:
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "") if names else "none"
+    return ", ".join(names[:MAX_LISTED_NAMES]) + (", ..." if len(names) > MAX_LISTED_NAMES else "") if names else "none"
 
 
 def _system(attributes: dict[str, str]) -> System:

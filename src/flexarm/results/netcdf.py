@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm._version import __version__
-from flexarm.foundation.messages import cut, printable
+from flexarm.foundation.messages import escape_unprintable, shorten
 from flexarm.results.step_history import StepHistory
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
             pass
         return xr.load_dataset(path, engine="h5netcdf")
     except Exception as error:  # a damaged file ends in any error, KeyError and RuntimeError among them
-        raise ValueError(f"{path}: cannot be read as NetCDF ({cut(printable(str(error)), 300)})") from None
+        raise ValueError(f"{path}: cannot be read as NetCDF ({shorten(escape_unprintable(str(error)), 300)})") from None
 
 
 def warn_of_version(name: str, attributes: Mapping[Any, Any], stacklevel: int = 3) -> None:

@@ -6,7 +6,7 @@ from flexarm.robot.drives import Drive, Stop
 from flexarm.robot.errors import DescriptionError, UnitsWarning
 from flexarm.robot.flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines, reduced
 from flexarm.robot.io.files import load, save, schema
-from flexarm.robot.joints import FixedPrismatic, MovingJoint, Revolute, Riding, Sleeve, SlidingPrismatic, Weld
+from flexarm.robot.joints import FixedPrismatic, MovingJoint, Revolute, RidingJoint, Sleeve, SlidingPrismatic, Weld
 from flexarm.robot.links import Link
 from flexarm.robot.masses import Material, PointMass
 from flexarm.robot.pose import Pose
@@ -32,7 +32,7 @@ __all__ = [
     "Pose",
     "Reduced",
     "Revolute",
-    "Riding",
+    "RidingJoint",
     "Robot",
     "Section",
     "Sleeve",

@@ -14,12 +14,12 @@ import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.robot.carried_inertia import FEW, CarriedBody, carried
+from flexarm.robot.carried_inertia import LIGHTENED_COUNTS, CarriedBody, carried_bodies
 from flexarm.robot.constraints import PointSupport
 from flexarm.robot.flexibility import (
     FAMILIES,
-    MOST_ELEMENTS,
-    MOST_MODES,
+    MAX_ELEMENTS,
+    MAX_MODES,
     Basis,
     Elements,
     Flexible,
@@ -27,58 +27,65 @@ from flexarm.robot.flexibility import (
     Reduced,
     Splines,
 )
-from flexarm.robot.joints import Revolute, Riding
+from flexarm.robot.joints import Revolute, RidingJoint
 from flexarm.robot.links import Link
 
 if TYPE_CHECKING:
     from flexarm.robot.robot import Robot
 
-BOUND = 10.0  # times the slowest first frequency of all links: unless given, the bound
-REACH = 10.0  # times the bound: what is slower has its static shape; the rest changes frequencies by (1 / 10)^2 / 2
-MORE = 1  # shape beyond the modes up to the bound, for joints that let go and loads in other postures
-EXPECTED = 0.005  # relative error of frequencies up to the bound with these numbers (tests/robot/test_picking.py)
-WAVE = 1.2  # of a wave's angle, what one cubic or quadratic element covers with a tenth of that error
-SHORT_WAVE = 0.3  # a linear one
-OWN = {1: 8 / pi**2, 2: 12 / 12.3624}  # of Dunkerley's sum over a uniform link's own mass, by order: its first mode
-VERY_MANY = 1e5
-FELT = 0.3  # of a wave's own curvature or strain: a jump at a load inside the link that takes more shapes
-STATIONS = 64  # along a link, for its integrals
+BOUND_FACTOR = 10.0  # times the slowest first frequency of all links: unless given, the bound
+STATIC_FACTOR = (
+    10.0  # times the bound: what is slower has its static shape; the rest changes frequencies by (1 / 10)^2 / 2
+)
+EXTRA_SHAPES = 1  # shape beyond the modes up to the bound, for joints that let go and loads in other postures
+EXPECTED_ERROR = 0.005  # relative error of frequencies up to the bound with these numbers (tests/robot/test_picking.py)
+ELEMENT_ANGLE = 1.2  # of a wave's angle, what one cubic or quadratic element covers with a tenth of that error
+LINEAR_ELEMENT_ANGLE = 0.3  # a linear one
+DUNKERLEY_FACTORS = {
+    1: 8 / pi**2,
+    2: 12 / 12.3624,
+}  # of Dunkerley's sum over a uniform link's own mass, by order: its first mode
+MAX_WAVE_ANGLE = 1e5
+JUMP_THRESHOLD = 0.3  # of a wave's own curvature or strain: a jump at a load inside the link that takes more shapes
+STATION_COUNT = 64  # along a link, for its integrals
 
 OUT_OF_PLANE = "nothing moves it out of its plane"
-SLIDES = (
+SLIDING_CAVEAT = (
     "frequencies may be some per cent off: where something slides along it, or holds it, curvature or shear jumps; see "
     "fa.convergence"
 )
-OTHER_LOAD = "how good they are is not known, for they carry another load than the link: see fa.convergence"
+LOAD_CAVEAT = "how good they are is not known, for they carry another load than the link: see fa.convergence"
 
 
 @dataclass(frozen=True)
-class Pick:
+class BasisSelection:
     """What was picked for a link.
 
-    counts: by family; wanted: what would take more, where there cannot be so many.
+    counts: by family; insufficient: what would take more, where there cannot be so many.
     first: about the first frequency of each family that counts (Hz); left_out: why others have no shapes.
-    bound: up to which modes are wanted (Hz), and whether it was given.
-    doubt: why the error is not known; empty where shapes and loads are such as those by which it was measured.
+    bound: up to which modes are insufficient (Hz), and whether it was given.
+    caveat: why the error is not known; empty where shapes and loads are such as those by which it was measured.
     """
 
     counts: dict[str, int]
-    wanted: dict[str, str]
+    insufficient: dict[str, str]
     first: dict[str, float]
     left_out: dict[str, str]
     bound: float
     given: bool
-    doubt: str
+    caveat: str
 
     @property
     def error(self) -> float:
         """Expected relative error of frequencies up to the bound."""
         stiff = [self.first[name] for name in self.left_out if name in self.first]
-        return max([EXPECTED, *((self.bound / first) ** 2 / 2 for first in stiff)])
+        return max([EXPECTED_ERROR, *((self.bound / first) ** 2 / 2 for first in stiff)])
 
-    def words(self) -> str:
+    def summary(self) -> str:
         """In a sentence."""
-        below = f"modes below {self.bound:.4g} Hz" + ("" if self.given else f", {BOUND:g} times the slowest link's")
+        below = f"modes below {self.bound:.4g} Hz" + (
+            "" if self.given else f", {BOUND_FACTOR:g} times the slowest link's"
+        )
         counts = ", ".join(f"{name} {count}" for name, count in self.counts.items())
         reasons = dict.fromkeys(self.left_out.values())
         without = [f"no {' or '.join(self._left_out_for(why))}: {why}" for why in reasons]
@@ -86,19 +93,19 @@ class Pick:
 
     def _expected(self) -> list[str]:
         """What to expect, as far as it is known."""
-        if self.wanted:
-            return [f"{name} would take {more}" for name, more in self.wanted.items()]
-        return [self.doubt or f"expect frequencies to {100 * self.error:.2g} %"]
+        if self.insufficient:
+            return [f"{name} would take {more}" for name, more in self.insufficient.items()]
+        return [self.caveat or f"expect frequencies to {100 * self.error:.2g} %"]
 
     def _left_out_for(self, reason: str) -> list[str]:
         return [name for name, why in self.left_out.items() if why == reason]
 
 
-def picks(robot: Robot) -> dict[str, Pick]:
+def select_bases(robot: Robot) -> dict[str, BasisSelection]:
     """What is picked, by link."""
     excited = _excited(robot)
     open_ones = [index for index, link in enumerate(robot.links) if link.flexible is not None and link.flexible.open]
-    loads = carried(robot) if open_ones else []
+    loads = carried_bodies(robot) if open_ones else []
     first = {
         index: {name: _first(robot.links[index], name, loads[index]) for name in excited[index]} for index in open_ones
     }
@@ -106,7 +113,7 @@ def picks(robot: Robot) -> dict[str, Pick]:
     slid_on = _slid_on(robot)
     return {
         robot.links[index].name: _pick(
-            robot.links[index], first[index], loads[index], slowest, SLIDES if index in slid_on else ""
+            robot.links[index], first[index], loads[index], slowest, SLIDING_CAVEAT if index in slid_on else ""
         )
         for index in open_ones
     }
@@ -115,7 +122,7 @@ def picks(robot: Robot) -> dict[str, Pick]:
 def _slid_on(robot: Robot) -> set[int]:
     """Links at whose joints, supports and mouths, which move along them, shear or curvature jumps."""
     names = [link.name for link in robot.links]
-    found = {parent for link, parent in zip(robot.links, robot.parents) if isinstance(link.joint, Riding)}
+    found = {parent for link, parent in zip(robot.links, robot.parents) if isinstance(link.joint, RidingJoint)}
     supports = [each for each in robot.every_constraint if isinstance(each, PointSupport)]
     found |= {names.index(each) for support in supports for each in (support.link, support.on) if each in names}
     return {index for index in found if index is not None}
@@ -127,16 +134,16 @@ def with_counts(flexible: Flexible, counts: dict[str, int]) -> dict[str, Any]:
 
 
 def _pick(
-    link: Link, first: dict[str, float], loads: tuple[CarriedBody, ...], slowest: float, known_doubt: str = ""
-) -> Pick:
+    link: Link, first: dict[str, float], loads: tuple[CarriedBody, ...], slowest: float, known_caveat: str = ""
+) -> BasisSelection:
     assert link.flexible is not None
     given = link.flexible.up_to
-    bound = BOUND * slowest if given is None else given
+    bound = BOUND_FACTOR * slowest if given is None else given
     left_out = {name: OUT_OF_PLANE for name in FAMILIES if name not in first}
     counts: dict[str, int] = {}
-    wanted: dict[str, str] = {}
+    insufficient: dict[str, str] = {}
     for name, frequency in sorted(first.items(), key=lambda each: each[1]):
-        if frequency > REACH * bound and not _needed(link.flexible, name, counts):
+        if frequency > STATIC_FACTOR * bound and not _needed(link.flexible, name, counts):
             left_out[name] = f"its first mode is at {frequency:.3g} Hz"
         else:
             count = _count(link, name, bound, frequency <= bound, loads)
@@ -144,11 +151,11 @@ def _pick(
             kept = _kept(link.flexible.basis)
             counts[name] = min(count, most) if kept is None else kept
             if counts[name] < count:
-                wanted[name] = f"{count}, more than {why}"
+                insufficient[name] = f"{count}, more than {why}"
     ordered = {name: counts[name] for name in FAMILIES if name in counts}
     slow = {name: ordered[name] for name in ordered if first[name] <= bound}
-    doubt = known_doubt or (_jumps(link, slow, bound, loads) if _carries(link, loads) else OTHER_LOAD)
-    return Pick(ordered, wanted, first, left_out, bound, given is not None, doubt)
+    caveat = known_caveat or (_jumps(link, slow, bound, loads) if _carries(link, loads) else LOAD_CAVEAT)
+    return BasisSelection(ordered, insufficient, first, left_out, bound, given is not None, caveat)
 
 
 def _needed(flexible: Flexible, family: str, counts: dict[str, int]) -> bool:
@@ -192,8 +199,8 @@ def _felt(link: Link, family: str, bound: float, load: CarriedBody) -> bool:
     per_length = _waves(link, family, bound) / link.length
     own = float(np.mean(_along(link, family)[1]))
     if FAMILIES[family].order == 1:
-        return (load.inertia[0] if family == "twist" else load.mass) * per_length > FELT * own
-    return load.inertia[_axis(family)] * per_length**3 > FELT * own
+        return (load.inertia[0] if family == "twist" else load.mass) * per_length > JUMP_THRESHOLD * own
+    return load.inertia[_axis(family)] * per_length**3 > JUMP_THRESHOLD * own
 
 
 def _is_node(link: Link, at: float, count: int) -> bool:
@@ -211,14 +218,14 @@ def _kept(basis: Basis) -> int | None:
 def _most(basis: Basis, family: str) -> tuple[int, str]:
     """How many shapes there can be, and what sets that."""
     if isinstance(basis, (Elements, Splines)):
-        return MOST_ELEMENTS, "there can be"
+        return MAX_ELEMENTS, "there can be"
     if isinstance(basis, Reduced):
         if basis.modes is not None:
             return basis.modes, f"the {basis.modes} that basis.modes keeps"
         most = basis.mesh_size(family) - basis.tip_shapes(family)
-        if most < MOST_MODES:
+        if most < MAX_MODES:
             return max(most, 1), "its mesh can make"  # one that makes none is refused
-    return MOST_MODES, "there can be"
+    return MAX_MODES, "there can be"
 
 
 def _count(link: Link, family: str, bound: float, below: bool, loads: tuple[CarriedBody, ...]) -> int:
@@ -228,13 +235,18 @@ def _count(link: Link, family: str, bound: float, below: bool, loads: tuple[Carr
     order = FAMILIES[family].order
     if isinstance(basis, (Elements, Splines)):
         straight = isinstance(basis, Elements) and order == 1 and basis.order == 1
-        cover = SHORT_WAVE if straight else WAVE
+        cover = LINEAR_ELEMENT_ANGLE if straight else ELEMENT_ANGLE
         pieces = 1 if link.section is None else len(link.section.breaks) + 1
         return max(pieces, ceil(waves / cover), 1)
     # a load that holds the tip, or the tip and its slope, shifts the waves by a quarter or by half of their length
     inside = max(floor(waves / pi + (order - 0.5 if loads else 0.5)), 1) if below else 0
-    count = inside + MORE
-    if isinstance(basis, Modes) and order == 2 and count in FEW and any(any(load.hinged) for load in loads):
+    count = inside + EXTRA_SHAPES
+    if (
+        isinstance(basis, Modes)
+        and order == 2
+        and count in LIGHTENED_COUNTS
+        and any(any(load.hinged) for load in loads)
+    ):
         count += 1  # of the inertia behind the hinge only a share counts
     return max(count - basis.tip_shapes(family), 1) if isinstance(basis, Reduced) else count
 
@@ -244,23 +256,23 @@ def _waves(link: Link, family: str, bound: float) -> float:
     stiffness, inertia = _along(link, family)
     order = FAMILIES[family].order
     per_length = np.mean((inertia / stiffness) ** (0.5 / order)) * (2 * pi * bound) ** (1 / order)
-    return min(float(per_length) * link.length, VERY_MANY)
+    return min(float(per_length) * link.length, MAX_WAVE_ANGLE)
 
 
 def _first(link: Link, family: str, loads: tuple[CarriedBody, ...]) -> float:
     """About the first frequency (Hz) of a family of the clamped link with its loads: Dunkerley's sum, the trace of
     flexibility times inertia."""
     stiffness, inertia = _along(link, family)
-    step = link.length / STATIONS
-    x = (np.arange(STATIONS) + 0.5) * step
-    reach = np.maximum(x[:, None] - x[None, :], 0.0) + np.diag(np.full(STATIONS, step / 4))
+    step = link.length / STATION_COUNT
+    x = (np.arange(STATION_COUNT) + 0.5) * step
+    reach = np.maximum(x[:, None] - x[None, :], 0.0) + np.diag(np.full(STATION_COUNT, step / 4))
     soft = step / stiffness
     if FAMILIES[family].order == 1:
-        total = OWN[1] * float((reach > 0).astype(float) @ soft @ inertia) * step
+        total = DUNKERLEY_FACTORS[1] * float((reach > 0).astype(float) @ soft @ inertia) * step
         lumps = [(load.at, load.inertia[0] if family == "twist" else load.mass) for load in loads]
         total += sum(lump * float(soft[x < at].sum()) for at, lump in lumps)
     else:
-        total = OWN[2] * float(reach**2 @ soft @ inertia) * step
+        total = DUNKERLEY_FACTORS[2] * float(reach**2 @ soft @ inertia) * step
         axis = _axis(family)
         for load in loads:
             arm = np.maximum(load.at - x, 0.0)
@@ -280,12 +292,12 @@ def _axis(family: str) -> int:
 
 
 def _along(link: Link, family: str) -> tuple[Array, Array]:
-    """What resists and what moves, per length, at stations along a link."""
+    """What section_property and what moves, per length, at stations along a link."""
     assert link.section is not None
     assert link.material is not None
-    fractions = (np.arange(STATIONS) + 0.5) / STATIONS
+    fractions = (np.arange(STATION_COUNT) + 0.5) / STATION_COUNT
     modulus = link.material.E if FAMILIES[family].modulus == "E" else link.material.shear_modulus
-    stiffness = [modulus * getattr(link.section.at(xi), FAMILIES[family].resists) for xi in fractions]
+    stiffness = [modulus * getattr(link.section.at(xi), FAMILIES[family].section_property) for xi in fractions]
     per_length = link.polar_inertia_per_length if family == "twist" else link.mass_per_length
     return np.array(stiffness), np.array([per_length(xi) for xi in fractions])
 

@@ -20,7 +20,7 @@ import numpy as np
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.robot.flexibility import Modes
-from flexarm.robot.joints import FixedPrismatic, Revolute, Riding
+from flexarm.robot.joints import FixedPrismatic, Revolute, RidingJoint
 from flexarm.robot.links import Link
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 # Gauss points on [-1, 1]: three are exact for x^2 times the mass of a taper.
-POINTS, WEIGHTS = np.polynomial.legendre.leggauss(3)
+GAUSS_POINTS, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(3)
 
 # Of few shapes of bending the inertia behind a hinge would take one, and a hinge that nothing holds does not feel it:
 # an arm driven by torques would be far off, and one with held joints if it did not count at all. So a share of it does,
 # with the smallest errors of both (benchmarks/shapes.py). From four shapes on, and of one, all of it counts.
-FEW = (2, 3)
-SHARE = 0.01
+LIGHTENED_COUNTS = (2, 3)
+HINGED_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class CarriedBody:
     inertia: tuple[float, float, float]
     hinged: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
-    def about(self, axis: int, shapes: int) -> float:
+    def inertia_about(self, axis: int, shapes: int) -> float:
         """The inertia about y (1) or z (2) that so many shapes of bending are loaded with."""
-        return self.inertia[axis] - ((1 - SHARE) * self.hinged[axis] if shapes in FEW else 0.0)
+        return self.inertia[axis] - ((1 - HINGED_SHARE) * self.hinged[axis] if shapes in LIGHTENED_COUNTS else 0.0)
 
     @property
     def size(self) -> float:
         """Zero if there is nothing of it."""
         return self.mass + sum(self.inertia)
 
-    def words(self) -> str:
+    def summary(self) -> str:
         """For tables: the mass, and the largest inertia."""
         inertia = max(self.inertia)
         parts = [f"{self.mass:.4g} kg"] if self.mass or not inertia else []
@@ -105,7 +105,7 @@ class _Rigid:
         return CarriedBody(at, float(self.mass), float(self.moment[0]), tuple(inertia), tuple(hinged))
 
 
-def carried(robot: Robot) -> list[tuple[CarriedBody, ...]]:
+def carried_bodies(robot: Robot) -> list[tuple[CarriedBody, ...]]:
     """What each link carries, place by place: what rides along it has none and does not count."""
     hanging: list[dict[float, _Rigid]] = [{} for _ in robot.links]
     riding: list[list[_Rigid]] = [[] for _ in robot.links]
@@ -120,7 +120,7 @@ def carried(robot: Robot) -> list[tuple[CarriedBody, ...]]:
         whole = sum((body.shifted((at, 0, 0)) for at, body in hanging[index].items()), _beam(link))
         whole = sum(riding[index], whole)
         body = _seated(robot, link, whole)
-        if isinstance(link.joint, Riding):
+        if isinstance(link.joint, RidingJoint):
             riding[parent].append(body.shifted((_middle(robot, link), 0, 0)))
         else:
             _put(hanging[parent], robot.links[parent].length if link.at is None else link.at, body)
@@ -186,7 +186,7 @@ def _beam(link: Link) -> _Rigid:
 def _stations(breaks: tuple[float, ...]) -> Iterator[tuple[float, float]]:
     """Gauss points of every piece, as fractions of the length, with what part of it each stands for."""
     for a, b in pairwise(breaks):
-        for point, weight in zip(POINTS, WEIGHTS, strict=True):
+        for point, weight in zip(GAUSS_POINTS, GAUSS_WEIGHTS, strict=True):
             yield (a + b + (b - a) * point) / 2, (b - a) / 2 * weight
 
 
@@ -222,7 +222,7 @@ def parents_first(parents: Sequence[int | None]) -> tuple[int, ...]:
     return tuple(placed)
 
 
-def circle(parents: Sequence[int | None]) -> list[int]:
+def find_cycle(parents: Sequence[int | None]) -> list[int]:
     """A circle of parents, parent before child, its first node repeated at the end; empty when there is none.
 
     >>> circle([None, 2, 1]), circle([None, 0, 1])

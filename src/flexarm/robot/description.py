@@ -14,19 +14,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from flexarm.robot.errors import DescriptionError, DescriptionProblem, UnitsWarning, join, problems_of
+from flexarm.robot.errors import (
+    DescriptionError,
+    DescriptionProblem,
+    UnitsWarning,
+    convert_validation_error,
+    join_paths,
+)
 
-__all__ = ["remembered"]
+__all__ = ["lazy_property"]
 
 
 if TYPE_CHECKING:
-    from builtins import property as remembered
+    from builtins import property as lazy_property
 else:
 
-    class remembered(property):
+    class lazy_property(property):
         """A property that a description computes when it is first asked for: it does not change, nor do its parts.
 
-        What is remembered stands in a slot beside the fields, so that copies (which may have other fields), pickles
+        What is lazy_property stands in a slot beside the fields, so that copies (which may have other fields), pickles
         and comparisons know nothing of it. It must not be something that its users could change. Of two threads that
         ask at once both compute it.
         """
@@ -35,10 +41,10 @@ else:
             if owner is None:
                 return self
             try:
-                known = owner._known
+                known = owner._cache
             except AttributeError:
                 known = {}
-                object.__setattr__(owner, "_known", known)
+                object.__setattr__(owner, "_cache", known)
             if self not in known:
                 known[self] = super().__get__(owner, kind)
             return known[self]
@@ -49,7 +55,7 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)
 
-PLAIN = (float, int, bool, str, type(None))  # values without parts
+SCALAR_TYPES = (float, int, bool, str, type(None))  # values without parts
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -67,7 +73,7 @@ class DescriptionMeta(ModelMetaclass):
             try:
                 description = super().__call__(**given)
             except ValidationError as error:
-                raise DescriptionError(problems_of(error, cls)) from None
+                raise DescriptionError(convert_validation_error(error, cls)) from None
             warn_of_new_units(description, given)
             return description
 
@@ -90,7 +96,7 @@ def _require_tag(schema: dict[str, Any], model: type[Description]) -> None:
 class Description(BaseModel, metaclass=DescriptionMeta):
     """A frozen part of a robot. Subclasses add fields, `conflicts` between them and `unit_warnings`."""
 
-    __slots__ = ("_known",)  # of `remembered`
+    __slots__ = ("_cache",)  # of `lazy_property`
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", json_schema_extra=_require_tag)
 
@@ -111,7 +117,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
             raise DescriptionError(list(self._conflicts))
         return self
 
-    @remembered
+    @lazy_property
     def _conflicts(self) -> tuple[DescriptionProblem, ...]:
         """Asked for again whenever it becomes part of another description."""
         return tuple(self.conflicts())
@@ -122,18 +128,18 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         try:
             return super().model_validate(obj, **options)
         except ValidationError as error:
-            raise DescriptionError(problems_of(error, cls)) from None
+            raise DescriptionError(convert_validation_error(error, cls)) from None
 
     def parts(self, path: str = "") -> Iterator[tuple[str, Description]]:
         """This description and everything inside it, each with its path."""
         yield path, self
         for name in type(self).model_fields:
-            yield from _parts_of(getattr(self, name), join(path, name))
+            yield from _parts_of(getattr(self, name), join_paths(path, name))
 
-    @remembered
+    @lazy_property
     def kinds(self) -> frozenset[type[Description]]:
         """Of this description and of everything inside it."""
-        inside = (_kinds_of(each) for each in vars(self).values() if type(each) not in PLAIN)
+        inside = (_kinds_of(each) for each in vars(self).values() if type(each) not in SCALAR_TYPES)
         return frozenset({type(self)}).union(*inside)
 
     def every_unit_warning(self) -> Iterator[DescriptionProblem]:
@@ -142,7 +148,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
             for problem in _unit_warnings_of(part):
                 yield problem.under(path)
 
-    @remembered
+    @lazy_property
     def given(self) -> tuple[tuple[str, Any], ...]:
         """The fields that differ from their default (required ones have none), and the tag."""
         own = ((name, getattr(self, name), field.default) for name, field in type(self).model_fields.items())
@@ -222,10 +228,12 @@ def _new_parts(description: Description, given: Iterable[object]) -> Iterator[tu
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, tuple):
-            waiting += [(f"{path}[{k}]", each) for k, each in enumerate(value) if type(each) not in PLAIN][::-1]
+            waiting += [(f"{path}[{k}]", each) for k, each in enumerate(value) if type(each) not in SCALAR_TYPES][::-1]
         elif isinstance(value, Description) and id(value) not in ready:
             yield path, value
-            fields = [(join(path, name), each) for name, each in vars(value).items() if type(each) not in PLAIN]
+            fields = [
+                (join_paths(path, name), each) for name, each in vars(value).items() if type(each) not in SCALAR_TYPES
+            ]
             waiting += fields[::-1]
 
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import cut, printable, shown, unknown
+from flexarm.foundation.messages import describe_unknown, escape_unprintable, shorten, shown
 
 if TYPE_CHECKING:
     from flexarm.robot.description import Description
 
 
-TOLD = 20  # problems that a message tells before it says how many more there are
-LONGEST = 1000  # letters of a line
+MAX_LISTED_PROBLEMS = 20  # problems that a message tells before it says how many more there are
+MAX_LINE_LENGTH = 1000  # letters of a line
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class DescriptionProblem:
 
     def under(self, parent: str) -> DescriptionProblem:
         """The same problem seen from the description that holds this one."""
-        return replace(self, path=join(parent, self.path))
+        return replace(self, path=join_paths(parent, self.path))
 
     def __str__(self) -> str:
         value = "" if self.value is ... else shown(self.value)
@@ -52,9 +52,12 @@ class DescriptionError(ValueError):
         self.file = file
 
     def __str__(self) -> str:
-        told = [located(self.file, p.line, p.column) + cut(printable(str(p)), LONGEST) for p in self.problems[:TOLD]]
+        told = [
+            location_prefix(self.file, p.line, p.column) + shorten(escape_unprintable(str(p)), MAX_LINE_LENGTH)
+            for p in self.problems[:MAX_LISTED_PROBLEMS]
+        ]
         if more := len(self.problems) - len(told):
-            told.append(f"{located(self.file)}and {more} more problem{'s' if more > 1 else ''}")
+            told.append(f"{location_prefix(self.file)}and {more} more problem{'s' if more > 1 else ''}")
         return "\n".join(told)
 
 
@@ -62,12 +65,12 @@ class UnitsWarning(UserWarning):
     """A value that is possible but looks as if it were given in another unit."""
 
 
-def located(file: str | None, line: int | None = None, column: int | None = None) -> str:
+def location_prefix(file: str | None, line: int | None = None, column: int | None = None) -> str:
     """The prefix `arm.yaml:12: ` of a message, empty without a file."""
     return "" if not file else ":".join(str(part) for part in (file, line, column) if part is not None) + ": "
 
 
-def join(parent: str, child: str) -> str:
+def join_paths(parent: str, child: str) -> str:
     """`links[0]` and `length` make `links[0].length`; indices follow without a dot."""
     return parent + child if not parent or not child or child.startswith("[") else f"{parent}.{child}"
 
@@ -80,7 +83,7 @@ _SENTENCES: Mapping[str, str] = {
 _WRONG_KIND = ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found")
 
 
-def problems_of(error: ValidationError, model: type[Description]) -> list[DescriptionProblem]:
+def convert_validation_error(error: ValidationError, model: type[Description]) -> list[DescriptionProblem]:
     """Every problem of a failed validation, with paths that start at `model`."""
     return [problem for record in error.errors(include_url=False) for problem in _problems(record, model)]
 
@@ -93,16 +96,18 @@ def _problems(record: Mapping[str, Any], model: type[Description]) -> Iterator[D
     elif kind == "extra_forbidden":
         *above, field = record["loc"]
         owner = _resolve(tuple(above), model)[1][0]
-        yield DescriptionProblem(path, ..., unknown("unknown field", field, owner.model_fields))
+        yield DescriptionProblem(path, ..., describe_unknown("unknown field", field, owner.model_fields))
     elif kind == "invalid_key":
         owner_path, _ = _resolve(record["loc"][:-1], model)
-        yield DescriptionProblem(join(owner_path, str(value)), ..., "is not text, but names of fields are")
+        yield DescriptionProblem(join_paths(owner_path, str(value)), ..., "is not text, but names of fields are")
     elif kind == "union_tag_invalid":
         tag = str(kinds[0].tag)
-        yield DescriptionProblem(join(path, tag), context["tag"], unknown("unknown", context["tag"], _tags(kinds)))
+        yield DescriptionProblem(
+            join_paths(path, tag), context["tag"], describe_unknown("unknown", context["tag"], _tags(kinds))
+        )
     elif kind == "union_tag_not_found" and isinstance(value, Mapping):
         yield DescriptionProblem(
-            join(path, str(kinds[0].tag)), ..., f"is required (allowed: {', '.join(_tags(kinds))})"
+            join_paths(path, str(kinds[0].tag)), ..., f"is required (allowed: {', '.join(_tags(kinds))})"
         )
     elif kind == "tuple_type":
         yield DescriptionProblem(path, value, f"must be a list of {' or '.join(kind.__name__ for kind in kinds)}")
@@ -111,7 +116,7 @@ def _problems(record: Mapping[str, Any], model: type[Description]) -> Iterator[D
         yield DescriptionProblem(path, value, f"must be {names}, or a mapping with its fields")
     elif kind == "literal_error":
         choices = [choice.strip(" '") for choice in context["expected"].replace(" or ", ",").split(",")]
-        yield DescriptionProblem(path, value, unknown("unknown", value, choices))
+        yield DescriptionProblem(path, value, describe_unknown("unknown", value, choices))
     elif isinstance(context.get("error"), DescriptionError):
         yield from (problem.under(path) for problem in context["error"].problems)
     elif kind == "value_error":
@@ -135,7 +140,7 @@ def _resolve(loc: tuple[int | str, ...], model: type[Description]) -> tuple[str,
         elif not chosen and len(kinds) > 1:
             kinds, chosen = [kind for kind in kinds if _tag_of(kind) == step], True
         else:
-            path = join(path, step)
+            path = join_paths(path, step)
             field = kinds[0].model_fields.get(step) if kinds else None
             kinds, chosen = _descriptions_in(field.annotation) if field else [], False
     return path, kinds

@@ -28,9 +28,9 @@ class Deformation:
     """
 
     order: int
-    resists: str
+    section_property: str
     modulus: Literal["E", "G"]
-    reversed: int
+    reversed_sign: int
     shear: str | None = None
 
 
@@ -42,8 +42,8 @@ FAMILIES: dict[str, Deformation] = {
 }
 
 
-MOST_ELEMENTS = 500
-MOST_MODES = 100
+MAX_ELEMENTS = 500
+MAX_MODES = 100
 """Of one family. With more the equations take minutes to make, and say nothing new."""
 
 
@@ -159,8 +159,8 @@ class Reduced(Basis):
     """Component modes of a meshed link."""
 
     type: Literal["reduced"] = Field("reduced", description="kind of basis")
-    elements: Annotated[int, Count(1, MOST_ELEMENTS)] = Field(description="elements of the mesh")
-    modes: Annotated[int, Count(1, MOST_MODES)] | None = Field(
+    elements: Annotated[int, Count(1, MAX_ELEMENTS)] = Field(description="elements of the mesh")
+    modes: Annotated[int, Count(1, MAX_MODES)] | None = Field(
         None, description="modes kept of each family; the family's own count unless given"
     )
     interface: Literal["free", "fixed"] = Field(
@@ -204,7 +204,7 @@ def _per_node(family: str) -> int:
 AnyBasis = Annotated[
     Modes | Elements | Splines | Reduced, Field(discriminator="type"), Shorthand(("modes", "elements", "splines"))
 ]
-Number = Annotated[int, Count(0, MOST_ELEMENTS)]
+ShapeCount = Annotated[int, Count(0, MAX_ELEMENTS)]
 
 
 Stiffening = Literal["auto", "none", "shortening", "exact"]
@@ -217,10 +217,10 @@ class Flexible(Description):
     that are all 0 are refused: a link without `flexible` is rigid.
     """
 
-    bend_y: Number = Field(0, description="shapes of bending along y (number, at most 100; elements at most 500)")
-    bend_z: Number = Field(0, description="shapes of bending along z (likewise)")
-    twist: Number = Field(0, description="shapes of twist about x (likewise)")
-    stretch: Number = Field(0, description="shapes of stretch along x (likewise)")
+    bend_y: ShapeCount = Field(0, description="shapes of bending along y (number, at most 100; elements at most 500)")
+    bend_z: ShapeCount = Field(0, description="shapes of bending along z (likewise)")
+    twist: ShapeCount = Field(0, description="shapes of twist about x (likewise)")
+    stretch: ShapeCount = Field(0, description="shapes of stretch along x (likewise)")
     basis: AnyBasis = Field(
         Modes.model_construct(), description="kind of shape functions: modes, elements, splines or reduced"
     )
@@ -329,10 +329,8 @@ class Flexible(Description):
             )
         if not self.meshed:
             for family, count in self.counts.items():
-                if count > MOST_MODES:
-                    yield DescriptionProblem(
-                        family, count, f"must be at most {MOST_MODES} with basis {self.basis.type}"
-                    )
+                if count > MAX_MODES:
+                    yield DescriptionProblem(family, count, f"must be at most {MAX_MODES} with basis {self.basis.type}")
         if isinstance(self.basis, Reduced):
             for family, count in self.counts.items():
                 if (asked := self.basis.coordinates(family, count)) > (most := self.basis.mesh_size(family)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from flexarm.foundation.messages import short
+from flexarm.foundation.messages import format_number
 from flexarm.robot.description import Description
 from flexarm.robot.drives import Drive, Stop
 from flexarm.robot.errors import DescriptionProblem
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-Contact = Literal["continuous", "nodal", "element"]
+PrismaticContact = Literal["continuous", "nodal", "element"]
 """Where a prismatic joint touches a flexible link: anywhere, at the nearest node, by the element that is in it."""
 
 
@@ -147,7 +147,7 @@ class Revolute(MovingJoint):
 
     @property
     def words(self) -> list[str]:
-        axis = self.axis if isinstance(self.axis, str) else f"({', '.join(map(short, self.axis))})"
+        axis = self.axis if isinstance(self.axis, str) else f"({', '.join(map(format_number, self.axis))})"
         return [f"revolute {axis}"]
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
@@ -167,7 +167,7 @@ class Prismatic(MovingJoint):
 
     if TYPE_CHECKING:
         angle: float
-        contact: Contact
+        contact: PrismaticContact
 
     @property
     def mount_matrix(self) -> Matrix3:
@@ -186,7 +186,9 @@ class Prismatic(MovingJoint):
     def conflicts(self) -> Iterator[DescriptionProblem]:
         yield from super().conflicts()
         if self.angle and rotation_matrix(self.mount) != rotation_matrix((0.0, 0.0, 0.0)):
-            sentence = f"must be left out with angle = {short(self.angle)} (rad): it is given instead of the angle"
+            sentence = (
+                f"must be left out with angle = {format_number(self.angle)} (rad): it is given instead of the angle"
+            )
             yield DescriptionProblem("mount", self.mount, sentence)
 
     def unit_warnings(self) -> list[tuple[str, str]]:
@@ -202,7 +204,7 @@ class Prismatic(MovingJoint):
 _Angle = Annotated[float, Quantity("rad")]
 _Mount = Annotated[Rotation, Field(description=f"the rotation instead of `angle`: {ROTATION_MEANING}")]
 _Contact = Annotated[
-    Contact,
+    PrismaticContact,
     Field(
         description="where it touches a flexible link: at any point of smooth shapes (continuous), at the nearest node "
         "of a mesh (nodal), or by the element of a mesh that is in it (element): a guide holds both nodes of that "
@@ -220,14 +222,14 @@ _Drive = Annotated[Drive | None, Field(description="motor and gear; left out for
 _Stop = Annotated[Stop | None, Field(description="elastic stop at the limits; left out for limits that only end a run")]
 
 
-class Riding(Prismatic):
+class RidingJoint(Prismatic):
     """A prismatic joint that rides along the previous link, or along the ground's x axis.
 
     Its coordinate d is the distance from the previous link's root.
     """
 
 
-class SlidingPrismatic(Riding):
+class SlidingPrismatic(RidingJoint):
     """A slider fixed to this link that rides along the previous one.
 
     Its coordinate d is the distance from the previous link's root, or along the ground's x axis.
@@ -254,7 +256,7 @@ class SlidingPrismatic(Riding):
             self,
             angle: float = 0.0,
             mount: ArrayLike = (0, 0, 0),
-            contact: Contact = "continuous",
+            contact: PrismaticContact = "continuous",
             limits: ArrayLike | None = None,
             viscous: float = 0.0,
             coulomb: float = 0.0,
@@ -268,7 +270,7 @@ class SlidingPrismatic(Riding):
         return ["sliding prismatic", *super().words]
 
 
-class Sleeve(Riding):
+class Sleeve(RidingJoint):
     """A sleeve in the previous link, along its axis, out of whose mouth this link comes.
 
     The end of this link runs in the sleeve without play, displacement and slope held, as in Pan, Scott and Ulsoy; the
@@ -349,7 +351,7 @@ class FixedPrismatic(Prismatic):
             angle: float = 0.0,
             rear: Literal["flexible", "rigid", "none"] = "flexible",
             mount: ArrayLike = (0, 0, 0),
-            contact: Contact = "continuous",
+            contact: PrismaticContact = "continuous",
             limits: ArrayLike | None = None,
             viscous: float = 0.0,
             coulomb: float = 0.0,

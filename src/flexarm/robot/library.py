@@ -8,7 +8,7 @@ from typing import Literal
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import real_number, whole_number
 from flexarm.robot.drives import Drive
-from flexarm.robot.flexibility import MOST_MODES, Flexible, Modes
+from flexarm.robot.flexibility import MAX_MODES, Flexible, Modes
 from flexarm.robot.joints import Revolute, SlidingPrismatic
 from flexarm.robot.links import Link
 from flexarm.robot.masses import Material, PointMass
@@ -56,8 +56,8 @@ def rotating_beam(modes: int = 6, stiffening: Literal["none", "shortening", "exa
     """
     aluminium = Material(E=6.8952e10, rho=2766.7)
     section = Section.properties(A=7.2968e-5, I_y=8.2189e-9, I_z=8.2189e-9)
-    if whole_number("modes", modes, least=1) > MOST_MODES:
-        raise ValueError(f"modes = {shown(modes)}: must be at most {MOST_MODES}")
+    if whole_number("modes", modes, least=1) > MAX_MODES:
+        raise ValueError(f"modes = {shown(modes)}: must be at most {MAX_MODES}")
     shapes = Flexible(bend_y=modes, stiffening=stiffening)
     return Robot(
         name="rotating beam", links=[Link("beam", length=8.0, section=section, material=aluminium, flexible=shapes)]
@@ -106,8 +106,8 @@ def de_luca_siciliano_arm(damping: float = 0.0, modes: int = 2) -> Robot:
     >>> round(de_luca_siciliano_arm().total_mass, 3)  # kg
     1.3
     """
-    if whole_number("modes", modes, least=1) > MOST_MODES:
-        raise ValueError(f"modes = {shown(modes)}: must be at most {MOST_MODES}")
+    if whole_number("modes", modes, least=1) > MAX_MODES:
+        raise ValueError(f"modes = {shown(modes)}: must be at most {MAX_MODES}")
     length, mass, hub, tip = 0.5, 0.1, 0.1, PointMass(0.1, inertia=5e-4)
     aluminium = Material(E=7e10, rho=2700.0, damping=damping)
     area = mass / length / aluminium.rho

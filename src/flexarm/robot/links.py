@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from flexarm.foundation.messages import short
-from flexarm.robot.description import Description, remembered
+from flexarm.foundation.messages import format_number
+from flexarm.robot.description import Description, lazy_property
 from flexarm.robot.errors import DescriptionProblem
 from flexarm.robot.field_types import Checked, Vector, Vector3, nonnegative, positive
 from flexarm.robot.flexibility import FAMILIES, Elements, Flexible, Splines
-from flexarm.robot.joints import AnyJoint, FixedPrismatic, Joint, Revolute, Riding, Sleeve
+from flexarm.robot.joints import AnyJoint, FixedPrismatic, Joint, Revolute, RidingJoint, Sleeve
 from flexarm.robot.masses import Material, PointMass
 from flexarm.robot.sections import AnySection, Section
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-MOST_EXACT = 12
+MAX_EXACT_MODES = 12
 """Modes up to which a step of an exact link costs at most about three times that of one of second order."""
 
 GROUND = "ground"
@@ -92,7 +92,7 @@ class Link(Description):
             offset: ArrayLike = (0, 0, 0),
         ) -> None: ...
 
-    @remembered
+    @lazy_property
     def stiffening(self) -> Literal["none", "shortening", "exact"]:
         """The model of how it deforms: what is given, or what suits its shapes.
 
@@ -105,7 +105,7 @@ class Link(Description):
             return self.flexible.stiffening
         if isinstance(self.joint, FixedPrismatic) and self.joint.on_mesh:
             return "none"  # the papers' scheme, which has no other
-        few = sum(self.flexible.counts.values()) <= MOST_EXACT and not self.flexible.meshed
+        few = sum(self.flexible.counts.values()) <= MAX_EXACT_MODES and not self.flexible.meshed
         stepped = isinstance(self.joint, Sleeve) and self.section is not None and bool(self.section.breaks)
         plain = not (self.flexible.shear or isinstance(self.joint, FixedPrismatic) or stepped)
         return "exact" if few and plain and self.flexible.in_one_plane else "shortening"
@@ -134,7 +134,7 @@ class Link(Description):
         """The density that gives the mass per length; a given `mass` scales the material's."""
         return 0.0 if self.section is None else self.mass_per_length(xi) / self.section.at(xi).A
 
-    @remembered
+    @lazy_property
     def beam_mass(self) -> float:
         """Mass of the link itself, without the masses on it (kg)."""
         breaks = (0.0, *(self.section.breaks if self.section is not None else ()), 1.0)
@@ -144,7 +144,7 @@ class Link(Description):
         ]
         return self.length * sum(weight * self.mass_per_length(xi) for xi, weight in points)
 
-    @remembered
+    @lazy_property
     def total_mass(self) -> float:
         """Mass of the link and everything on it (kg).
 
@@ -180,7 +180,7 @@ class Link(Description):
         yield from self._missing_shear_areas()
         yield from self._coarse_meshes()
         yield from self._not_exact()
-        if isinstance(self.joint, Riding) and self.at is not None:
+        if isinstance(self.joint, RidingJoint) and self.at is not None:
             sentence = "must be left out: the joint rides along its parent; where it is is its coordinate"
             yield DescriptionProblem("at", self.at, sentence)
         if isinstance(self.joint, FixedPrismatic):
@@ -197,7 +197,7 @@ class Link(Description):
                     f"masses[{index}].at", ..., "is required: the distance from the link's root (m)"
                 )
             elif lump.at > self.length:
-                sentence = f"must lie on the link, between 0 and {short(self.length)} (m)"
+                sentence = f"must lie on the link, between 0 and {format_number(self.length)} (m)"
                 yield DescriptionProblem(f"masses[{index}].at", lump.at, sentence)
 
     def _missing_parts(self) -> Iterator[DescriptionProblem]:
@@ -254,9 +254,9 @@ class Link(Description):
     def _stuck_in_guides(self, joint: FixedPrismatic) -> Iterator[DescriptionProblem]:
         """What keeps the link from sliding through its joint."""
         if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > self.length):
-            sentence = f"must lie on the sliding link {self.name!r}, between 0 and {short(self.length)} (m)"
+            sentence = f"must lie on the sliding link {self.name!r}, between 0 and {format_number(self.length)} (m)"
             yield DescriptionProblem("joint.limits", joint.limits, sentence)
-        if joint.on_mesh and (lack := no_mesh(self)):
+        if joint.on_mesh and (lack := missing_mesh(self)):
             sentence = f"needs a flexible link with basis elements, but {self.name!r} {lack}"
             yield DescriptionProblem("joint.contact", joint.contact, sentence)
         elif joint.on_mesh and self.flexible is not None and self.stiffening != "none":
@@ -284,12 +284,15 @@ class Link(Description):
         for field, size in self.section.extents().items() if self.section is not None else ():
             if size > self.length:
                 found.append(
-                    (f"section.{field}", f"is larger than the link's length {short(self.length)}; both are in m")
+                    (
+                        f"section.{field}",
+                        f"is larger than the link's length {format_number(self.length)}; both are in m",
+                    )
                 )
         return found
 
 
-def no_mesh(link: Link) -> str:
+def missing_mesh(link: Link) -> str:
     """Why a link has no nodes that a joint could touch; empty when it has."""
     if link.flexible is None:
         return "is rigid"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from flexarm.foundation.messages import unknown
+from flexarm.foundation.messages import describe_unknown
 from flexarm.robot.description import Description
 from flexarm.robot.errors import DescriptionError, DescriptionProblem
 
 _Change = tuple[list[str], object, str]  # steps that are left, the value, the whole path
 
 
-def changed(description: Description, changes: Mapping[str, object]) -> Any:
+def apply_changes(description: Description, changes: Mapping[str, object]) -> Any:
     """The description with the value at each path replaced; parts missing on the way are made.
 
     What lies on a path comes back as plain data without defaults, to be validated anew; the rest stays as it is.
@@ -34,7 +34,7 @@ def value_at(description: Description, path: str) -> tuple[Any, str]:
     for step in path.split("."):
         if isinstance(node, Description):
             if step not in type(node).model_fields:
-                sentence = unknown(f"there is no {step!r}", step, type(node).model_fields)
+                sentence = describe_unknown(f"there is no {step!r}", step, type(node).model_fields)
                 raise DescriptionError([DescriptionProblem(path, ..., sentence)])
             node, unit = getattr(node, step), _unit(node, step)
         elif isinstance(node, tuple):
@@ -90,7 +90,7 @@ def _index(items: list[Any] | tuple[Any, ...], step: str, path: str) -> int:
     if step.isdecimal() and int(step) < len(items):
         return int(step)
     allowed = [*(name for name in names if name is not None), *(str(index) for index in range(len(items)))]
-    raise DescriptionError([DescriptionProblem(path, ..., unknown(f"there is no {step!r}", step, allowed))])
+    raise DescriptionError([DescriptionProblem(path, ..., describe_unknown(f"there is no {step!r}", step, allowed))])
 
 
 def _name_of(item: object) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from flexarm.foundation.messages import unknown
+from flexarm.foundation.messages import describe_unknown
 from flexarm.robot.description import Description
 from flexarm.robot.field_types import (
     Checked,
@@ -44,7 +44,7 @@ class AxisCheck(Checked):
     def check(self, value: object) -> str | tuple[float, ...]:
         if isinstance(value, str):
             if value not in _AXES:
-                raise ValueError(unknown("unknown axis", value, _AXES) + " or three numbers")
+                raise ValueError(describe_unknown("unknown axis", value, _AXES) + " or three numbers")
             return value
         direction = finite_numbers(value)
         if direction is None or len(direction) != 3:

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from flexarm.foundation.messages import short, unknown
-from flexarm.robot.carried_inertia import circle, parents_first
+from flexarm.foundation.messages import describe_unknown, format_number
+from flexarm.robot.carried_inertia import find_cycle, parents_first
 from flexarm.robot.constraints import AnyConstraint, Constraint, PointSupport, constraint_names
-from flexarm.robot.description import Description, remembered, warn_of_new_units
+from flexarm.robot.description import Description, lazy_property, warn_of_new_units
 from flexarm.robot.errors import DescriptionError, DescriptionProblem
 from flexarm.robot.field_types import Checked, Vector, Vector3
 from flexarm.robot.flexibility import Elements
-from flexarm.robot.joints import FixedPrismatic, MovingJoint, Riding, Sleeve
-from flexarm.robot.links import GROUND, Link, no_mesh
-from flexarm.robot.path_updates import changed
+from flexarm.robot.joints import FixedPrismatic, MovingJoint, RidingJoint, Sleeve
+from flexarm.robot.links import GROUND, Link, missing_mesh
+from flexarm.robot.path_updates import apply_changes
 from flexarm.robot.pose import Pose
-from flexarm.robot.sleeves import mouths, sleeve_travel, unfit_sleeves
+from flexarm.robot.sleeves import mouth_supports, sleeve_problems, sleeve_travel
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-MOST_LINKS = 200  # and constraints: more than can be compiled
-LARGE_GRAVITY = 100.0  # m/s2, four times that of Jupiter
+MAX_LINKS = 200  # and constraints: more than can be compiled
+LARGE_GRAVITY_M_S2 = 100.0  # m/s2, four times that of Jupiter
 
 
 class TitleCheck(Checked):
@@ -48,7 +48,7 @@ class Robot(Description):
     name: Annotated[str, TitleCheck()] = Field("robot", description="name of the robot")
     links: tuple[Link, ...] = Field(
         description="the links, at most 200; each hangs on the previous one unless it says",
-        json_schema_extra={"minItems": 1, "maxItems": MOST_LINKS},
+        json_schema_extra={"minItems": 1, "maxItems": MAX_LINKS},
     )
     gravity: Annotated[Vector3, Vector("m/s2")] = Field(
         (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
@@ -80,22 +80,22 @@ class Robot(Description):
         for link in self.links:
             if link.name == name:
                 return link
-        raise DescriptionError([DescriptionProblem("link", name, unknown("no such link", name, self._names))])
+        raise DescriptionError([DescriptionProblem("link", name, describe_unknown("no such link", name, self._names))])
 
-    @remembered
+    @lazy_property
     def parents(self) -> tuple[int | None, ...]:
         """The index of each link's parent, None for the ground."""
         return tuple(self._parent(index) for index in range(len(self.links)))
 
-    @remembered
+    @lazy_property
     def order(self) -> tuple[int, ...]:
         """Indices of the links, every parent before its children, else as listed."""
         return parents_first(self.parents)
 
-    @remembered
+    @lazy_property
     def every_constraint(self) -> tuple[Constraint, ...]:
         """The constraints, and those that joints bring along: the mouths of sleeves."""
-        return (*self.constraints, *mouths(self))
+        return (*self.constraints, *mouth_supports(self))
 
     @property
     def total_mass(self) -> float:
@@ -119,7 +119,7 @@ class Robot(Description):
             return None
         if joint.limits is not None:
             return joint.limits
-        if isinstance(joint, Riding):
+        if isinstance(joint, RidingJoint):
             parent = self._parent(self._names.index(link.name))
             rail = None if parent is None else self.links[parent]
             if isinstance(joint, Sleeve):
@@ -144,14 +144,14 @@ class Robot(Description):
         free = {link.name: link.flexible for link in self.links if link.flexible is not None and link.flexible.open}
         if not free:
             return self
-        from flexarm.robot.basis_selection import picks, with_counts
+        from flexarm.robot.basis_selection import select_bases, with_counts
 
         known = {} if like is None else {link.name: link.flexible.counts for link in like.links if link.flexible}
-        found = {name: pick.counts for name, pick in picks(self).items()} | {k: v for k, v in known.items() if v}
+        found = {name: pick.counts for name, pick in select_bases(self).items()} | {k: v for k, v in known.items() if v}
         counts = {name: found[name] for name in free}
         changes = {f"links.{name}.flexible": with_counts(each, counts[name]) for name, each in free.items()}
         try:
-            return Robot.model_validate(changed(self, changes))
+            return Robot.model_validate(apply_changes(self, changes))
         except DescriptionError as error:
             raise DescriptionError(_of_picked(error.problems, self._names, counts)) from None
 
@@ -174,7 +174,7 @@ class Robot(Description):
             sentence = "must be a mapping from paths to values, such as {'links.fore.payload.mass': 0.3}"
             raise DescriptionError([DescriptionProblem("changes", changes, sentence)])
         wanted = {**(changes or {}), **top_level}
-        robot = Robot.model_validate(changed(self, wanted))
+        robot = Robot.model_validate(apply_changes(self, wanted))
         warn_of_new_units(robot, wanted, list(self.every_unit_warning()))
         return robot
 
@@ -194,7 +194,7 @@ class Robot(Description):
 
         return html(self)
 
-    @remembered
+    @lazy_property
     def _names(self) -> tuple[str, ...]:
         return tuple(link.name for link in self.links)
 
@@ -205,7 +205,7 @@ class Robot(Description):
         return None if parent == GROUND else self._names.index(parent)
 
     def unit_warnings(self) -> list[tuple[str, str]]:
-        large = hypot(*self.gravity) > LARGE_GRAVITY
+        large = hypot(*self.gravity) > LARGE_GRAVITY_M_S2
         return [("gravity", "looks like mm/s2; gravity is in m/s2")] if large else []
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
@@ -223,8 +223,8 @@ class Robot(Description):
 
     def _crowds(self) -> Iterator[DescriptionProblem]:
         for name, parts in (("links", self.links), ("constraints", self.constraints)):
-            if len(parts) > MOST_LINKS:
-                yield DescriptionProblem(name, ..., f"there are {len(parts)}, but a robot has at most {MOST_LINKS}")
+            if len(parts) > MAX_LINKS:
+                yield DescriptionProblem(name, ..., f"there are {len(parts)}, but a robot has at most {MAX_LINKS}")
 
     def _loose_links(self) -> Iterator[DescriptionProblem]:
         """Links whose root is free need something to hold them."""
@@ -246,10 +246,10 @@ class Robot(Description):
                 yield DescriptionProblem(path, link.parent, "a link cannot hang on itself")
             elif link.parent is not None and link.parent not in (GROUND, *self._names):
                 allowed = [GROUND, *(name for name in self._names if name != link.name)]
-                yield DescriptionProblem(path, link.parent, unknown("no such link", link.parent, allowed))
+                yield DescriptionProblem(path, link.parent, describe_unknown("no such link", link.parent, allowed))
 
     def _circles(self) -> Iterator[DescriptionProblem]:
-        if turn := circle(self.parents):
+        if turn := find_cycle(self.parents):
             names = " -> ".join(self._names[index] for index in turn)
             rule = "a link hangs on the previous one unless it names a parent"
             yield DescriptionProblem("links", ..., f"hang on each other in a circle: {names}; {rule}")
@@ -262,7 +262,7 @@ class Robot(Description):
             if parent is None:
                 yield DescriptionProblem(path, link.at, "must be left out: the link hangs on the ground, use offset")
             elif link.at > (length := self.links[parent].length):
-                sentence = f"must lie on its parent {self._names[parent]!r}, between 0 and {short(length)} (m)"
+                sentence = f"must lie on its parent {self._names[parent]!r}, between 0 and {format_number(length)} (m)"
                 yield DescriptionProblem(path, link.at, sentence)
 
     def _wrong_constraints(self) -> Iterator[DescriptionProblem]:
@@ -278,7 +278,7 @@ class Robot(Description):
                 slides = isinstance(constraint, PointSupport) and field == "link"
                 if link not in self._names:
                     allowed = [*self._names, *([GROUND] if grounded else [])]
-                    yield DescriptionProblem(f"{path}.{field}", link, unknown("no such link", link, allowed))
+                    yield DescriptionProblem(f"{path}.{field}", link, describe_unknown("no such link", link, allowed))
                 elif slides and _sheared(self.link(link)):
                     sentence = (
                         "must be a link without flexible.shear: it slides on the support, and such shapes have none"
@@ -287,16 +287,16 @@ class Robot(Description):
                 elif slides and (wrong := _no_support(self.link(link), "a support")):
                     yield DescriptionProblem(f"links[{self._names.index(link)}].flexible.stiffening", "exact", wrong)
                 elif at is not None and at > (length := self.link(link).length):
-                    sentence = f"must lie on link {link!r}, between 0 and {short(length)} (m)"
+                    sentence = f"must lie on link {link!r}, between 0 and {format_number(length)} (m)"
                     yield DescriptionProblem(f"{path}.{where}", at, sentence)
 
     def _derailed(self) -> Iterator[DescriptionProblem]:
         """Joints that cannot ride along their parents."""
         for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):
-            if isinstance(link.joint, Riding):
+            if isinstance(link.joint, RidingJoint):
                 rail = None if parent is None else self.links[parent]
                 if isinstance(link.joint, Sleeve):
-                    yield from (problem.under(f"links[{index}]") for problem in unfit_sleeves(link, rail))
+                    yield from (problem.under(f"links[{index}]") for problem in sleeve_problems(link, rail))
                     if wrong := _no_support(link, "the mouth of its sleeve"):
                         yield DescriptionProblem(f"links[{index}].flexible.stiffening", "exact", wrong)
                 yield from (problem.under(f"links[{index}].joint") for problem in _ride(link.joint, rail))
@@ -350,7 +350,7 @@ def _no_support(link: Link, support: str) -> str:
     return ""
 
 
-def _ride(joint: Riding, rail: Link | None) -> Iterator[DescriptionProblem]:
+def _ride(joint: RidingJoint, rail: Link | None) -> Iterator[DescriptionProblem]:
     """What is wrong with a joint that rides along a link, or along the ground (None)."""
     if rail is None:
         if joint.on_mesh:
@@ -363,9 +363,9 @@ def _ride(joint: Riding, rail: Link | None) -> Iterator[DescriptionProblem]:
         return
     beyond = joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > rail.length)
     if beyond and not isinstance(joint, Sleeve):  # whose travel is its own
-        sentence = f"must lie on its parent {rail.name!r}, between 0 and {short(rail.length)} (m)"
+        sentence = f"must lie on its parent {rail.name!r}, between 0 and {format_number(rail.length)} (m)"
         yield DescriptionProblem("limits", joint.limits, sentence)
-    if joint.on_mesh and (lack := no_mesh(rail)):
+    if joint.on_mesh and (lack := missing_mesh(rail)):
         sentence = f"needs a flexible parent with basis elements, but {rail.name!r} {lack}"
         yield DescriptionProblem("contact", joint.contact, sentence)
     elif not joint.on_mesh and rail.flexible is not None and not rail.flexible.smooth:

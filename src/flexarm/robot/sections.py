@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import short, shown
+from flexarm.foundation.messages import format_number, shown
 from flexarm.foundation.validation import real
-from flexarm.robot.description import Description, remembered
+from flexarm.robot.description import Description, lazy_property
 from flexarm.robot.errors import DescriptionProblem
 from flexarm.robot.field_types import Quantity, positive
 
-EDGE = 1e-9  # of a dimension: a point on an edge is in the section, whatever rounding says
+EDGE_TOLERANCE = 1e-9  # of a dimension: a point on an edge is in the section, whatever rounding says
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Section(Description):
         shape = self.plain_at(xi)
         return None if shape is None else shape.holds(y, z)
 
-    def plain_at(self, xi: float) -> Plain | None:
+    def plain_at(self, xi: float) -> ConstantSection | None:
         """The shape at the fraction xi of the length; None where it is not known."""
         return None
 
@@ -71,7 +71,7 @@ class Section(Description):
         """Whether the section is the same along the whole link."""
 
     @property
-    def plain_sections(self) -> dict[str, Plain]:
+    def plain_sections(self) -> dict[str, ConstantSection]:
         """The plain sections that it is made of, by the path that leads to each ("root.")."""
         return {}
 
@@ -150,7 +150,7 @@ class Section(Description):
         return Stepped(given)  # which refuses anything else
 
 
-class Plain(Section):
+class ConstantSection(Section):
     """A shape that stays the same along the link."""
 
     @abstractmethod
@@ -161,7 +161,7 @@ class Plain(Section):
         """Whether (y, z) is a point of it, edges included; None where it has no known shape."""
         return None
 
-    def plain_at(self, xi: float) -> Plain:
+    def plain_at(self, xi: float) -> ConstantSection:
         _check_fraction(xi)
         return self
 
@@ -169,7 +169,7 @@ class Plain(Section):
         _check_fraction(xi)
         return self._numbers
 
-    @remembered
+    @lazy_property
     def _numbers(self) -> SectionProperties:
         return self.numbers()
 
@@ -178,14 +178,14 @@ class Plain(Section):
         return True
 
     @property
-    def plain_sections(self) -> dict[str, Plain]:
+    def plain_sections(self) -> dict[str, ConstantSection]:
         return {"": self}
 
 
 Length = Annotated[float, positive("m")]
 
 
-class Rectangle(Plain):
+class Rectangle(ConstantSection):
     """A solid rectangle."""
 
     shape: Literal["rectangle"] = Field("rectangle", description="kind of section")
@@ -208,7 +208,7 @@ class Rectangle(Plain):
         return {"width": self.width, "height": self.height}
 
 
-class Circle(Plain):
+class Circle(ConstantSection):
     """A solid circle."""
 
     shape: Literal["circle"] = Field("circle", description="kind of section")
@@ -222,13 +222,13 @@ class Circle(Plain):
         return _ring(self.diameter, 0.0)
 
     def holds(self, y: float, z: float) -> bool:
-        return 2 * hypot(y, z) <= self.diameter * (1 + EDGE)
+        return 2 * hypot(y, z) <= self.diameter * (1 + EDGE_TOLERANCE)
 
     def extents(self) -> dict[str, float]:
         return {"diameter": self.diameter}
 
 
-class Tube(Plain):
+class Tube(ConstantSection):
     """A round tube."""
 
     shape: Literal["tube"] = Field("tube", description="kind of section")
@@ -243,17 +243,19 @@ class Tube(Plain):
         return _ring(self.outer, self.inner)
 
     def holds(self, y: float, z: float) -> bool:
-        return self.inner * (1 - EDGE) <= 2 * hypot(y, z) <= self.outer * (1 + EDGE)
+        return self.inner * (1 - EDGE_TOLERANCE) <= 2 * hypot(y, z) <= self.outer * (1 + EDGE_TOLERANCE)
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
         if self.inner >= self.outer:
-            yield DescriptionProblem("inner", self.inner, f"must be smaller than outer = {short(self.outer)} (m)")
+            yield DescriptionProblem(
+                "inner", self.inner, f"must be smaller than outer = {format_number(self.outer)} (m)"
+            )
 
     def extents(self) -> dict[str, float]:
         return {"outer": self.outer}
 
 
-class Box(Plain):
+class Box(ConstantSection):
     """A rectangular hollow section; its torsion constant (Bredt's) and shear areas are those of thin walls, taken at
     their mid line."""
 
@@ -280,20 +282,20 @@ class Box(Plain):
 
     def holds(self, y: float, z: float) -> bool:
         b, h, t = self.width, self.height, self.thickness
-        wall = 2 * abs(y) >= (b - 2 * t) * (1 - EDGE) or 2 * abs(z) >= (h - 2 * t) * (1 - EDGE)
+        wall = 2 * abs(y) >= (b - 2 * t) * (1 - EDGE_TOLERANCE) or 2 * abs(z) >= (h - 2 * t) * (1 - EDGE_TOLERANCE)
         return wall and _within(y, z, b, h)
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
         if 2 * self.thickness >= (side := min(self.width, self.height)):
             yield DescriptionProblem(
-                "thickness", self.thickness, f"must be less than half the smaller side {short(side)} (m)"
+                "thickness", self.thickness, f"must be less than half the smaller side {format_number(side)} (m)"
             )
 
     def extents(self) -> dict[str, float]:
         return {"width": self.width, "height": self.height}
 
 
-class IBeam(Plain):
+class IBeam(ConstantSection):
     """An I-beam, web along z; its torsion constant is the sum of b t^3 / 3 over flanges and web. Flanges carry shear
     along y; webs carry it along z, all walls being thin."""
 
@@ -321,18 +323,18 @@ class IBeam(Plain):
 
     def holds(self, y: float, z: float) -> bool:
         in_web, in_flange = (
-            2 * abs(y) <= self.web * (1 + EDGE),
-            2 * abs(z) >= (self.height - 2 * self.flange) * (1 - EDGE),
+            2 * abs(y) <= self.web * (1 + EDGE_TOLERANCE),
+            2 * abs(z) >= (self.height - 2 * self.flange) * (1 - EDGE_TOLERANCE),
         )
         return (in_web or in_flange) and _within(y, z, self.width, self.height)
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
         if 2 * self.flange >= self.height:
             yield DescriptionProblem(
-                "flange", self.flange, f"must be less than half of height = {short(self.height)} (m)"
+                "flange", self.flange, f"must be less than half of height = {format_number(self.height)} (m)"
             )
         if self.web > self.width:
-            yield DescriptionProblem("web", self.web, f"must be at most width = {short(self.width)} (m)")
+            yield DescriptionProblem("web", self.web, f"must be at most width = {format_number(self.width)} (m)")
 
     def extents(self) -> dict[str, float]:
         return {"width": self.width, "height": self.height}
@@ -342,7 +344,7 @@ Area = Annotated[float, positive("m2")]
 SecondMoment = Annotated[float, positive("m4")]
 
 
-class Properties(Plain):
+class Properties(ConstantSection):
     """A section given by its numbers."""
 
     shape: Literal["properties"] = Field("properties", description="kind of section")
@@ -401,7 +403,7 @@ class Tapered(Section):
             return SectionProperties(*values)
         return self.plain_at(xi).numbers()
 
-    def plain_at(self, xi: float) -> Plain:
+    def plain_at(self, xi: float) -> ConstantSection:
         """Of `properties`, where numbers are what varies, that of the root."""
         _check_fraction(xi)
         if isinstance(self.root, Properties):
@@ -415,7 +417,7 @@ class Tapered(Section):
         return self.root == self.tip
 
     @property
-    def plain_sections(self) -> dict[str, Plain]:
+    def plain_sections(self) -> dict[str, ConstantSection]:
         return {"root.": self.root, "tip.": self.tip}
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
@@ -425,7 +427,7 @@ class Tapered(Section):
             )
 
     def extents(self) -> dict[str, float]:
-        ends: dict[str, Plain] = {"root": self.root, "tip": self.tip}
+        ends: dict[str, ConstantSection] = {"root": self.root, "tip": self.tip}
         return {f"{end}.{name}": size for end, section in ends.items() for name, size in section.extents().items()}
 
 
@@ -457,7 +459,7 @@ class Stepped(Section):
     def at(self, xi: float) -> SectionProperties:
         return self.plain_at(xi).at(0.0)
 
-    def plain_at(self, xi: float) -> Plain:
+    def plain_at(self, xi: float) -> ConstantSection:
         _check_fraction(xi)
         return next((piece for piece in self.pieces if xi < piece.upto), self.pieces[-1]).section
 
@@ -470,7 +472,7 @@ class Stepped(Section):
         return all(piece.section == self.pieces[0].section for piece in self.pieces)
 
     @property
-    def plain_sections(self) -> dict[str, Plain]:
+    def plain_sections(self) -> dict[str, ConstantSection]:
         return {f"pieces[{index}].section.": piece.section for index, piece in enumerate(self.pieces)}
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
@@ -479,7 +481,7 @@ class Stepped(Section):
             return
         for index, (before, piece) in enumerate(pairwise(self.pieces), start=1):
             if piece.upto <= before.upto:
-                sentence = f"must be above {short(before.upto)}, where the piece before it ends"
+                sentence = f"must be above {format_number(before.upto)}, where the piece before it ends"
                 yield DescriptionProblem(f"pieces[{index}].upto", piece.upto, sentence)
         if self.pieces[-1].upto != 1.0:
             path = f"pieces[{len(self.pieces) - 1}].upto"
@@ -492,7 +494,7 @@ AnySection = Annotated[
 
 
 def _within(y: float, z: float, width: float, height: float) -> bool:
-    return 2 * abs(y) <= width * (1 + EDGE) and 2 * abs(z) <= height * (1 + EDGE)
+    return 2 * abs(y) <= width * (1 + EDGE_TOLERANCE) and 2 * abs(z) <= height * (1 + EDGE_TOLERANCE)
 
 
 def _with_polar(A: float, I_y: float, I_z: float, J: float, shear_y: float, shear_z: float) -> SectionProperties:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from flexarm.foundation.messages import short
+from flexarm.foundation.messages import format_number
 from flexarm.robot.constraints import Mouth
 from flexarm.robot.errors import DescriptionProblem
 from flexarm.robot.joints import Sleeve
@@ -14,17 +14,17 @@ from flexarm.robot.links import GROUND, Link
 if TYPE_CHECKING:
     from flexarm.robot.robot import Robot
 
-LEFT_INSIDE = 0.01  # of a link's length: where its end is at the mouth, the two hold the same point
+MIN_OVERLAP = 0.01  # of a link's length: where its end is at the mouth, the two hold the same point
 
 
-def mouths(robot: Robot) -> tuple[Mouth, ...]:
+def mouth_supports(robot: Robot) -> tuple[Mouth, ...]:
     """The supports that the sleeves of a robot make."""
     found = []
     for link, parent in zip(robot.links, robot.parents, strict=True):
         if not isinstance(link.joint, Sleeve):
             continue
         carrier = None if parent is None else robot.links[parent]
-        at, offset = mouth_at(link.joint, carrier), link.offset
+        at, offset = mouth_position(link.joint, carrier), link.offset
         found.append(
             Mouth.model_construct(
                 link=link.name,
@@ -37,7 +37,7 @@ def mouths(robot: Robot) -> tuple[Mouth, ...]:
     return tuple(found)
 
 
-def mouth_at(joint: Sleeve, carrier: Link | None) -> float:
+def mouth_position(joint: Sleeve, carrier: Link | None) -> float:
     """Where a sleeve ends along its carrier, or along the ground (None)."""
     if joint.mouth is not None:
         return joint.mouth
@@ -46,17 +46,17 @@ def mouth_at(joint: Sleeve, carrier: Link | None) -> float:
 
 def sleeve_travel(joint: Sleeve, link: Link, carrier: Link | None) -> tuple[float, float]:
     """Places of the link's end at which it is in the sleeve, and the mouth on the link."""
-    mouth = mouth_at(joint, carrier)
+    mouth = mouth_position(joint, carrier)
     lowest = mouth - link.length
-    return (lowest if carrier is None else max(lowest, 0.0)), mouth - LEFT_INSIDE * link.length
+    return (lowest if carrier is None else max(lowest, 0.0)), mouth - MIN_OVERLAP * link.length
 
 
-def unfit_sleeves(link: Link, carrier: Link | None) -> Iterator[DescriptionProblem]:
+def sleeve_problems(link: Link, carrier: Link | None) -> Iterator[DescriptionProblem]:
     """What keeps a link from sliding in a sleeve; paths start at the link."""
     joint = link.joint
     assert isinstance(joint, Sleeve)
-    if carrier is not None and not 0 < mouth_at(joint, carrier) <= carrier.length:
-        sentence = f"must lie on its parent {carrier.name!r}, above 0 and up to {short(carrier.length)} (m)"
+    if carrier is not None and not 0 < mouth_position(joint, carrier) <= carrier.length:
+        sentence = f"must lie on its parent {carrier.name!r}, above 0 and up to {format_number(carrier.length)} (m)"
         yield DescriptionProblem("joint.mouth", joint.mouth, sentence)
         return
     lowest, highest = sleeve_travel(joint, link, carrier)

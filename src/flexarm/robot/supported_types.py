@@ -1,4 +1,4 @@
-"""Which kinds of parts a room knows. It refuses the others: a new kind must not be left out in silence."""
+"""Which kinds of parts a user knows. It refuses the others: a new kind must not be left out in silence."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from flexarm.robot.flexibility import Basis, Damping
 from flexarm.robot.joints import Joint
 from flexarm.robot.robot import Robot
 
-# Sections are not here: all that a room asks of one, its own class answers.
-FAMILIES: dict[type[Description], str] = {
+# Sections are not here: all that a user asks of one, its own class answers.
+PART_NAMES: dict[type[Description], str] = {
     Joint: "joint",
     Drive: "drive",
     Stop: "stop",
@@ -25,10 +25,10 @@ FAMILIES: dict[type[Description], str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
-    """The kinds that a room knows, by the family of parts; families that it does not look at are left out."""
+class SupportedTypes:
+    """The kinds that a user knows, by the family of parts; families that it does not look at are left out."""
 
-    room: str
+    user: str
     known: dict[type[Description], tuple[type[Description], ...]]
 
     def require(self, robot: Robot) -> None:
@@ -48,9 +48,9 @@ class Kinds:
 
     def _refusal(self, kind: type, family: type[Description]) -> str:
         names = ", ".join(each.__name__ for each in self.known[family])
-        return f"{self.room} cannot take a {FAMILIES[family]} of the kind {kind.__name__} (known: {names})"
+        return f"{self.user} cannot take a {PART_NAMES[family]} of the kind {kind.__name__} (known: {names})"
 
 
 @lru_cache(maxsize=64)  # thousands of robots are made of the same kinds
-def _all_known(to: Kinds, kinds: frozenset[type[Description]]) -> bool:
+def _all_known(to: SupportedTypes, kinds: frozenset[type[Description]]) -> bool:
     return not any(to.refuses(each) for each in kinds)

@@ -7,9 +7,9 @@ from io import StringIO
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from flexarm.foundation.messages import short
-from flexarm.robot.basis_selection import first_bending_frequencies, picks
-from flexarm.robot.carried_inertia import FEW, SHARE, CarriedBody, carried, reference_loads
+from flexarm.foundation.messages import format_number
+from flexarm.robot.basis_selection import first_bending_frequencies, select_bases
+from flexarm.robot.carried_inertia import HINGED_SHARE, LIGHTENED_COUNTS, CarriedBody, carried_bodies, reference_loads
 from flexarm.robot.flexibility import Flexible, Modes, Reduced
 from flexarm.robot.links import Link
 from flexarm.robot.masses import PointMass
@@ -75,8 +75,8 @@ def _notes(robot: Robot) -> list[str]:
     """What was not given but follows: numbers of shapes, and what modes are loaded with."""
     from flexarm.dynamics.shape_truncation import expected_accuracy
 
-    picked = [f"{name}: {pick.words()}" for name, pick in picks(robot).items()]
-    loads = zip(robot.resolved().links, carried(robot), strict=True)
+    picked = [f"{name}: {pick.summary()}" for name, pick in select_bases(robot).items()]
+    loads = zip(robot.resolved().links, carried_bodies(robot), strict=True)
     of_links = [note for link, carries in loads for note in (_load(link, carries), _bending(link, carries)) if note]
     return [*picked, *of_links, *filter(None, [expected_accuracy(robot)])]
 
@@ -100,11 +100,13 @@ def _load(link: Link, carries: tuple[CarriedBody, ...]) -> str:
     if not isinstance(basis, Modes) or not (carries or basis.given_load):
         return ""
     loads = reference_loads(link, carries)
-    places = [f"{load.words()} at {'its tip' if load.at == link.length else f'{load.at:.4g} m'}" for load in loads]
+    places = [f"{load.summary()} at {'its tip' if load.at == link.length else f'{load.at:.4g} m'}" for load in loads]
     counts = {} if link.flexible is None else link.flexible.counts
     turns = {axis for load in loads for axis, inertia in enumerate(load.hinged) if inertia}
-    few = [name for name, axis in (("bend_z", 1), ("bend_y", 2)) if counts.get(name) in FEW and axis in turns]
-    share = f" (hinged: {100 * SHARE:g} % of the inertia in {' and '.join(few)})" if few else ""
+    few = [
+        name for name, axis in (("bend_z", 1), ("bend_y", 2)) if counts.get(name) in LIGHTENED_COUNTS and axis in turns
+    ]
+    share = f" (hinged: {100 * HINGED_SHARE:g} % of the inertia in {' and '.join(few)})" if few else ""
     given = " (given)" if basis.given_load else ""
     return f"{link.name}: its modes carry {' and '.join(places) or 'nothing'}{given}{share}"
 
@@ -141,4 +143,4 @@ def _lump(lump: PointMass | None) -> str:
 
 
 def _numbers(values: tuple[float, ...]) -> str:
-    return f"({', '.join(short(value) for value in values)})"
+    return f"({', '.join(format_number(value) for value in values)})"

@@ -13,7 +13,7 @@ from flexarm.feedback.digital_law import Commands, DigitalLaw, require_finite
 from flexarm.feedback.linear_sampler import LinearSampler
 from flexarm.feedback.measurements import Instant
 from flexarm.feedback.outputs import state_values
-from flexarm.foundation.interrupts import Ending, sentence_about
+from flexarm.foundation.interrupts import StopRun, failure_reason
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import SAME, Schedule
 from flexarm.integrators.state import Layout
@@ -168,5 +168,5 @@ class ControllerSamples:
         return HeldTorques(t, start, target, self.controller.lags, np.full(len(target), np.inf))
 
 
-def _ending(t: float, error: Exception) -> Ending:
-    return Ending(sentence_about("the feedback law", t, error))
+def _ending(t: float, error: Exception) -> StopRun:
+    return StopRun(failure_reason("the feedback law", t, error))

@@ -15,13 +15,13 @@ from flexarm.dynamics.links.sliding import gripped
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import node_turns
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.interrupts import Status, sentence_about
+from flexarm.foundation.interrupts import Status, failure_reason
 from flexarm.foundation.messages import shown
-from flexarm.foundation.named_arrays import mismatch, named_array
+from flexarm.foundation.named_arrays import call_error, named_array
 from flexarm.foundation.validation import Array
 from flexarm.integrators.state import Layout
 from flexarm.results.step_history import LOW, between
-from flexarm.robot import FixedPrismatic, Link, MovingJoint, Riding, Robot
+from flexarm.robot import FixedPrismatic, Link, MovingJoint, RidingJoint, Robot
 from flexarm.robot.joints import Prismatic
 
 BEYOND_REASON = 10.0  # lengths of a link
@@ -69,7 +69,7 @@ class Condition:
                     time = _crossing(self.value, times, states, layout, row)
                     return Event(time, self.sentence(time), self.status)
             except Exception as error:
-                return Event(t, sentence_about(f"'{self.name}'", t, error), "failed")
+                return Event(t, failure_reason(f"'{self.name}'", t, error), "failed")
             if np.isnan(value):
                 return Event(t, f"'{self.name}' gave nan at t = {t:.6g} s", "failed")
         return None
@@ -114,7 +114,7 @@ class Watch:
             try:
                 value = each.value(0.0, state[layout.q], state[layout.v])
             except Exception as error:
-                raise ValueError(f"stop: {sentence_about(repr(each.name), 0.0, error)}") from error
+                raise ValueError(f"stop: {failure_reason(repr(each.name), 0.0, error)}") from error
             if not value >= 0:
                 raise ValueError(
                     f"stop: '{each.name}' is {value:g} at the start; it must be positive until the run ends"
@@ -240,7 +240,7 @@ def _riders(robot: Robot) -> list[tuple[Link, Link]]:
     return [
         (link, on)
         for link, on in found
-        if isinstance(link.joint, Riding) and isinstance(on.joint, FixedPrismatic) and gripped(on)
+        if isinstance(link.joint, RidingJoint) and isinstance(on.joint, FixedPrismatic) and gripped(on)
     ]
 
 
@@ -267,7 +267,7 @@ def _functions(stop: Any) -> list[Callable[..., Any]]:
     if not isinstance(given, (list, tuple)) or not all(callable(each) for each in given):
         raise TypeError(f"stop = {shown(stop)}: must be a function of (t, q, v), or a list of such")
     for function in given:
-        if wrong := mismatch(function):
+        if wrong := call_error(function):
             raise TypeError(f"stop = {shown(function)}: must take (t, q, v), but {wrong}")
     return list(given)
 

@@ -11,7 +11,7 @@ import numpy as np
 from flexarm.codegen.driver import NO_LIMIT, SMALLEST_CHANGE, DriverStatus
 from flexarm.feedback.actuators import HeldTorques
 from flexarm.feedback.measurements import Instant
-from flexarm.foundation.interrupts import Ending, Interrupts, Status
+from flexarm.foundation.interrupts import Interrupts, Status, StopRun
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import SAME, Schedule
 from flexarm.integrators.step_runner import Stepper
@@ -81,7 +81,7 @@ class Integration:
         try:
             self._listen()
             first = self._restarted(0.0)
-        except Ending as ending:  # nothing is lost yet
+        except StopRun as ending:  # nothing is lost yet
             raise ValueError(str(ending)) from ending.__cause__
         self.inertia.require_at_start(first)
         self.watch.require_at_start(first, self.layout)
@@ -97,7 +97,7 @@ class Integration:
                         self._samples.inputs = self._inputs
                     while self.t < end:
                         self._advance(end)
-        except Ending as ending:
+        except StopRun as ending:
             self.reason, self.status = str(ending), ending.status
         except BaseException as error:
             if not (isinstance(error, KeyboardInterrupt) or self.interrupts.pressed):
@@ -149,16 +149,16 @@ class Integration:
             self._ahead = FEW
         self.step_size.learn(control)
         if status == DriverStatus.STEP_TOO_SMALL:
-            raise Ending(self._failure())
+            raise StopRun(self._failure())
         if not self.step_size.fixed and self.recorder.statistics.steps > MOST_STEPS:
-            raise Ending(f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
+            raise StopRun(f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
 
     def _drive(self) -> DriverStatus:
         """Call the driver once and keep its steps, but for those that jump over a contact."""
         driver, control, start = self.stepper.driver, self.stepper.driver.control, clock.perf_counter()
         try:
             status = self.stepper.advance(self._inputs)
-        except Ending:
+        except StopRun:
             if not control.steps:
                 raise
             status = DriverStatus.ENOUGH_STEPS  # it raises again at the first of the steps that follow
@@ -229,7 +229,7 @@ class Integration:
             return
         found = between(times, states, np.array([end]), self.layout, self.recorder.order)
         self._now = end, event.settled(found[0])
-        raise Ending(event.sentence, event.status)
+        raise StopRun(event.sentence, event.status)
 
     def _listen(self) -> None:
         """Ask a digital controller, once a period, for the torques that it holds until the next one."""

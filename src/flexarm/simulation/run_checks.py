@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.interrupts import Ending
+from flexarm.foundation.interrupts import StopRun
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report
 from flexarm.integrators.plant import Plant
@@ -141,7 +141,7 @@ class InertiaWatch:
         worst = int(accelerations.argmax())
         if accelerations[worst] > self.unusual:
             if (sentence := self._singularity(states[worst])) is not None:
-                raise Ending(f"diverged at t = {t:.6g} s: {sentence}")
+                raise StopRun(f"diverged at t = {t:.6g} s: {sentence}")
             self.unusual = 10 * float(accelerations[worst])
 
     def _answer(self, state: Array) -> float:

@@ -23,7 +23,7 @@ from flexarm.feedback.feedback import recorded_torque
 from flexarm.feedback.outputs import Gains
 from flexarm.feedback.sensors import warn_of_unread_sensors
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import heard, shown
+from flexarm.foundation.messages import collect_warnings, shown
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
@@ -138,14 +138,14 @@ def simulate(
     _require_switches(progress=progress, native=native, verify=verify)
     recorded = recorded_points(system, points)
     interrupts = Interrupts()
-    with interrupts.noticed(), building:
+    with interrupts.catching(), building:
         schedule = Schedule(system, torque, motion, loads)
         require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
         wanted = sample_times(duration, sample, system.nq)
         watch = Watch(system, stop)
         q, v = initial_state(system, schedule, q0, v0)
     warn_of_idle_loads(system, schedule.loads, q)
-    with interrupts.noticed():
+    with interrupts.catching():
         schedule.look(duration, q, v)
         require_seen_inputs(schedule.outlooks, schedule.pace, duration, dt)
         loop = plan.integration(schedule, q, v, wanted, watch, interrupts)
@@ -158,7 +158,7 @@ def simulate(
     # A System stays the model it is, and a digital controller, which has a state of its own, is not called twice.
     may_repeat = isinstance(robot, Robot) and not isinstance(schedule.controller, DigitalLaw)
     if may_repeat and (names := exact_instead(run, system, errors)):
-        with heard():  # what it says of its inputs was said before
+        with collect_warnings():  # what it says of its inputs was said before
             again = simulate(
                 with_exact_links(system.robot, names),
                 duration,
@@ -186,7 +186,7 @@ def simulate(
             warnings.warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
             warn_of_validity(again, exact)
             return again
-    with interrupts.noticed(), interrupts.held():  # the run is there: Ctrl-C must not lose it
+    with interrupts.catching(), interrupts.deferring():  # the run is there: Ctrl-C must not lose it
         truncation_check.record(run, truncation_check.estimate(system, schedule, run))
     warn_of_validity(run, system, errors)
     if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":
@@ -226,7 +226,7 @@ def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
 
 
 def _complete(loop: Integration, q: Array, v: Array, duration: float, progress: bool | None) -> None:
-    with loop.interrupts.noticed(), Progress(duration, progress) as bar:
+    with loop.interrupts.catching(), Progress(duration, progress) as bar:
         loop.run(q, v, duration, bar, DurationNotice(duration, loop.schedule.law is not None))
 
 
@@ -251,7 +251,7 @@ def _verified(
         return {"error_estimate": None}
     again, watch = loop.schedule.replayed(loop.recorder.commands), Watch(loop.system, None)
     finer = plan.tighter(loop.recorder.statistics)
-    with loop.interrupts.noticed():
+    with loop.interrupts.catching():
         tighter = finer.integration(again, q, v, loop.recorder.times, watch, loop.interrupts)
     _complete(tighter, q, v, loop.t, progress)
     found = largest_distance(loop.system, loop, tighter)
@@ -266,7 +266,7 @@ def _gathered(
     """The results. All is computed and what is left takes a moment: Ctrl-C waits for it."""
     interrupts = loop.interrupts
     before = interrupts.pressed
-    with interrupts.noticed(), interrupts.held():
+    with interrupts.catching(), interrupts.deferring():
         run = results(loop, points, options, {**checked, "wall_time": clock.perf_counter() - begin})
     if interrupts.pressed and not before:
         loop.interrupted()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flexarm.dynamics.system import System
-from flexarm.foundation.messages import suggestion, unknown
+from flexarm.foundation.messages import describe_unknown, suggestion
 from flexarm.foundation.validation import Bounds
 from flexarm.integrators.constraint_solver import Baumgarte
 from flexarm.integrators.loads import PointLoad
@@ -22,7 +22,7 @@ from flexarm.integrators.step_size import LARGEST_RTOL, SMALLEST_RTOL
 from flexarm.profiles.parse import PROFILES, profile
 from flexarm.profiles.profile import Profile
 from flexarm.robot import DescriptionError, Robot
-from flexarm.robot.errors import DescriptionProblem, join
+from flexarm.robot.errors import DescriptionProblem, join_paths
 from flexarm.robot.io.files import SIMULATION
 from flexarm.robot.io.yaml_source import Source
 
@@ -40,12 +40,12 @@ def simulation_options(
     for name, value in section.items():
         with reader.collecting():
             if name not in FIELDS:
-                raise _wrong(join(SIMULATION, str(name)), ..., unknown("unknown field", name, FIELDS))
+                raise _wrong(join_paths(SIMULATION, str(name)), ..., describe_unknown("unknown field", name, FIELDS))
             if value is not None:
-                out[str(name)] = FIELDS[name](reader, value, join(SIMULATION, name))
+                out[str(name)] = FIELDS[name](reader, value, join_paths(SIMULATION, name))
     if section.get("duration") is None:
         sentence = "is required (s); give it in the file or with --duration"
-        reader.problems.append(DescriptionProblem(join(SIMULATION, "duration"), ..., sentence))
+        reader.problems.append(DescriptionProblem(join_paths(SIMULATION, "duration"), ..., sentence))
     if reader.problems:
         raise DescriptionError(_with_lines(reader.problems, section, file), file)
     return out
@@ -135,7 +135,7 @@ _finite = _number()
 
 def _method(reader: _Reader, value: Any, path: str) -> str:
     if not isinstance(value, str) or value not in [*METHODS, *SUNDIALS]:
-        raise _wrong(path, value, unknown("unknown method", value, [*METHODS, *SUNDIALS]))
+        raise _wrong(path, value, describe_unknown("unknown method", value, [*METHODS, *SUNDIALS]))
     return value
 
 
@@ -145,7 +145,7 @@ def _state(reader: _Reader, value: Any, path: str) -> Any:
         found = {}
         for name, number in value.items():
             with reader.collecting():
-                where = join(path, str(name))
+                where = join_paths(path, str(name))
                 found[reader.key(name, where, "coordinate", reader.coordinates)] = _finite(reader, number, where)
         return found
     if isinstance(value, list):
@@ -169,7 +169,7 @@ def _profiles(reader: _Reader, value: Any, path: str) -> dict[str, Profile]:
     found = {}
     for name, given in _mapping(value, path, "a mapping from links to numbers or profiles").items():
         with reader.collecting():
-            where = join(path, str(name))
+            where = join_paths(path, str(name))
             found[reader.key(name, where, "actuator", reader.actuators)] = _profile(reader, given, where)
     return found
 
@@ -180,14 +180,14 @@ def _profile(reader: _Reader, value: Any, path: str) -> Profile:
         return profile(_finite(reader, value, path), path)
     kind = value.get("profile")
     if kind is None:
-        raise _wrong(join(path, "profile"), ..., f"is required (allowed: {', '.join(PROFILES)})")
+        raise _wrong(join_paths(path, "profile"), ..., f"is required (allowed: {', '.join(PROFILES)})")
     if not isinstance(kind, str) or kind not in PROFILES:
-        raise _wrong(join(path, "profile"), kind, unknown("unknown", kind, PROFILES))
+        raise _wrong(join_paths(path, "profile"), kind, describe_unknown("unknown", kind, PROFILES))
     if not all(isinstance(name, str) for name in value):
         raise _wrong(path, ..., "has a field whose name is not text")
     fields = dict(value)
     if kind == "table" and isinstance(fields.get("source"), str):
-        fields["source"] = _beside(reader, fields["source"], join(path, "source"))
+        fields["source"] = _beside(reader, fields["source"], join_paths(path, "source"))
     try:
         return profile(fields, path)
     except (ValueError, TypeError, OSError) as error:
@@ -214,7 +214,7 @@ def _stabilization(reader: _Reader, value: Any, path: str) -> Any:
     if not isinstance(value, Mapping) or set(value) - {"gamma", "beta"}:
         raise _wrong(path, value, "must be projection, or a mapping with gamma and beta")
     rate = _number(unit="1/s", least=0.0)
-    return Baumgarte(**{name: rate(reader, number, join(path, name)) for name, number in value.items()})
+    return Baumgarte(**{name: rate(reader, number, join_paths(path, name)) for name, number in value.items()})
 
 
 def _loads(reader: _Reader, value: Any, path: str) -> list[PointLoad]:
@@ -229,12 +229,12 @@ def _loads(reader: _Reader, value: Any, path: str) -> list[PointLoad]:
 
 def _load(reader: _Reader, value: Any, path: str) -> PointLoad:
     fields = _fields(value, path, required=("link",), optional=("x", "force", "torque"))
-    out: dict[str, Any] = {"link": reader.link(fields["link"], join(path, "link"))}
+    out: dict[str, Any] = {"link": reader.link(fields["link"], join_paths(path, "link"))}
     if fields.get("x") is not None:
-        out["x"] = _distance(reader, fields["x"], join(path, "x"))
+        out["x"] = _distance(reader, fields["x"], join_paths(path, "x"))
     for name in ("force", "torque"):
         if name in fields:
-            parts, where = fields[name], join(path, name)
+            parts, where = fields[name], join_paths(path, name)
             if not isinstance(parts, list) or len(parts) != 3:
                 raise _wrong(where, parts, "must be three numbers or profiles, in world axes")
             out[name] = [_profile(reader, part, f"{where}[{k}]") for k, part in enumerate(parts)]
@@ -248,12 +248,12 @@ def _points(reader: _Reader, value: Any, path: str) -> dict[str, tuple[str, floa
     found = {}
     for name, point in _mapping(value, path, "a mapping from names to link and x").items():
         with reader.collecting():
-            where = join(path, str(name))
+            where = join_paths(path, str(name))
             if not isinstance(name, str):
                 raise _wrong(where, ..., "is not text, but names of points are")
             fields = _fields(point, where, required=("link", "x"))
-            place = _distance(reader, fields["x"], join(where, "x"))
-            found[name] = (reader.link(fields["link"], join(where, "link")), place)
+            place = _distance(reader, fields["x"], join_paths(where, "x"))
+            found[name] = (reader.link(fields["link"], join_paths(where, "link")), place)
     return found
 
 
@@ -262,11 +262,12 @@ def _fields(value: Any, path: str, required: Sequence[str], optional: Sequence[s
     allowed = [*required, *optional]
     given = _mapping(value, path, f"a mapping with {' and '.join(required)}")
     problems = [
-        DescriptionProblem(join(path, name), ..., "is required") for name in required if given.get(name) is None
+        DescriptionProblem(join_paths(path, name), ..., "is required") for name in required if given.get(name) is None
     ]
     strangers = [str(name) for name in given if name not in allowed]
     problems += [
-        DescriptionProblem(join(path, name), ..., unknown("unknown field", name, allowed)) for name in strangers
+        DescriptionProblem(join_paths(path, name), ..., describe_unknown("unknown field", name, allowed))
+        for name in strangers
     ]
     if problems:
         raise DescriptionError(problems)

@@ -20,7 +20,7 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import WIDE_TURN, ValidityWarning, doubts_of_posture, largest, node_turns
-from flexarm.foundation.interrupts import Ending, Status
+from flexarm.foundation.interrupts import Status, StopRun
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import ABSURD, Tolerance
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
@@ -147,7 +147,7 @@ class StepWatch:
                 raise StepError(event.sentence, event.status)
             try:
                 self._inertia.require(t, nodes)
-            except Ending as ending:
+            except StopRun as ending:
                 raise StepError(str(ending)) from None
             self._look_at_contacts(times, nodes)
         if alarms:

@@ -16,7 +16,7 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
-from flexarm.foundation.messages import unknown
+from flexarm.foundation.messages import describe_unknown
 from flexarm.foundation.validation import real
 from flexarm.profiles.derived import copied
 from flexarm.profiles.parse import PROFILES, profile
@@ -100,7 +100,7 @@ class StudioCase:
         for each in self.numbers():
             if each.path == path:
                 return each.value
-        raise KeyError(unknown(f"there is no number {path!r}", path, [each.path for each in self.numbers()]))
+        raise KeyError(describe_unknown(f"there is no number {path!r}", path, [each.path for each in self.numbers()]))
 
     def with_(self, changes: Mapping[str, float]) -> StudioCase:
         """The same with other numbers by path; what cannot be is refused in a sentence."""

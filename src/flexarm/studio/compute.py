@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.foundation.interrupts import ending_when
-from flexarm.foundation.messages import heard
+from flexarm.foundation.interrupts import end_runs_when
+from flexarm.foundation.messages import collect_warnings
 from flexarm.results.run import Run
 from flexarm.simulation.simulate import simulate
 from flexarm.studio.case import StudioCase
@@ -36,12 +36,12 @@ class Result:
 def computed(case: StudioCase, rigid: bool = False, enough: Callable[[], bool] = lambda: False) -> Result:
     """The run of a case, or of its rigid twin; as far as it came when somebody has `enough`."""
     begin = time.perf_counter()
-    with heard() as said:
+    with collect_warnings() as said:
         system = System(case.robot.rigid() if rigid else case.robot)
         options = case.arguments(system) if not rigid else _of_twin(case, system)
         _require_bounded(options)
         try:
-            with ending_when(enough):
+            with end_runs_when(enough):
                 run = simulate(system, **(options | {"progress": False}))
         except KeyboardInterrupt:
             raise ValueError("the run was stopped before it began") from None

@@ -24,7 +24,7 @@ from flexarm.integrators.loads import PointLoad
 from flexarm.profiles.parse import PROFILES
 from flexarm.profiles.profile import Profile
 from flexarm.robot import Robot
-from flexarm.robot.io.files import plain
+from flexarm.robot.io.files import plain_data
 from flexarm.studio.case import StudioCase
 from flexarm.studio.control import at_rest, beginning, gauged, held
 
@@ -232,6 +232,6 @@ def _words(value: Any) -> str:
 
 
 def _robot(name: str, robot: Robot) -> str:
-    written = pprint.pformat(plain(robot), sort_dicts=False, width=110)
+    written = pprint.pformat(plain_data(robot), sort_dicts=False, width=110)
     inside = "\n".join(f"    {line}" for line in written.splitlines())
     return f"{name} = fa.Robot.model_validate(\n{inside}\n)"

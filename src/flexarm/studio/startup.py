@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.foundation.messages import shown, unknown
+from flexarm.foundation.messages import describe_unknown, shown
 from flexarm.plotting.arm_points import Arm
 from flexarm.results.run import Run
 from flexarm.robot import Robot
@@ -61,7 +61,7 @@ def beginning(robot: Any, options: Mapping[str, Any]) -> StudioCase | Run:
     known = [name for name in inspect.signature(simulate).parameters if name not in ("robot", "progress")]
     for name in options:
         if name not in known:
-            raise TypeError(unknown(f"unknown option {name!r}", name, known))
+            raise TypeError(describe_unknown(f"unknown option {name!r}", name, known))
     if robot is None:
         return StudioCase.of_robot(two_link_arm(damping=1e-3), options)
     if isinstance(robot, Robot):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.messages import cut, shown, suggestion
+from flexarm.foundation.messages import shorten, shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.studio.panels.widgets import image_of
 
@@ -124,9 +124,9 @@ class SweepResults:
         status = self.status(member)
         if status not in RAN:
             reason = str(self.data["reason"].isel(self.place(member)).item()) if "reason" in self.data else ""
-            return cut(f"member {member} ({changed}): {status}{f', {reason}' if reason else ''}", 400)
+            return shorten(f"member {member} ({changed}): {status}{f', {reason}' if reason else ''}", 400)
         value = self.values(quantity)[member]
-        return cut(f"member {member} ({changed}): {quantity} = {_short(float(value))}{self._unit(quantity)}", 400)
+        return shorten(f"member {member} ({changed}): {quantity} = {_short(float(value))}{self._unit(quantity)}", 400)
 
     def tip(self, member: int) -> Array | None:
         """Where the tip was at the end, if that was measured."""

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.foundation.interrupts import ending_when
-from flexarm.foundation.messages import heard, shown, suggestion
-from flexarm.foundation.progress import watched
+from flexarm.foundation.interrupts import end_runs_when
+from flexarm.foundation.messages import collect_warnings, shown, suggestion
+from flexarm.foundation.progress import report_progress
 from flexarm.foundation.validation import real
 from flexarm.profiles.parse import profile
 from flexarm.robot.io.files import SIMULATION
@@ -133,7 +133,7 @@ class Possible:
 
 def changed(case: StudioCase, wanted: Mapping[str, float | str]) -> StudioCase:
     """With other numbers; units that look wrong are told of by whoever shows the case, as long as they are there."""
-    with heard():
+    with collect_warnings():
         return case.with_({path: number_in(value, path) for path, value in wanted.items()})
 
 
@@ -219,9 +219,9 @@ def swept(
         if doing == DOING:
             tell(int(done), int(whole))
 
-    with heard() as said:
+    with collect_warnings() as said:
         try:
-            with ending_when(enough), watched(watch):
+            with end_runs_when(enough), report_progress(watch):
                 data = sweep(case.robot, over, **(options | {"progress": False}))
         except KeyboardInterrupt:
             raise ValueError("the sweep was cancelled before a member was done") from None

@@ -26,7 +26,7 @@ from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile, with_numbers
 from flexarm.profiles.standard import constant
 from flexarm.robot import Robot
-from flexarm.robot.path_updates import changed as robot_changed
+from flexarm.robot.path_updates import apply_changes as robot_changed
 from flexarm.sweeps.case import SweepCase
 
 SCALE = "scale"

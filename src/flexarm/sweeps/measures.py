@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from flexarm.feedback.feedback import Feedback
-from flexarm.foundation.messages import heard, shown, suggestion
-from flexarm.foundation.messages import told as sentence
+from flexarm.foundation.messages import collect_warnings, shown, suggestion
+from flexarm.foundation.messages import error_text as sentence
 from flexarm.foundation.validation import Array
 from flexarm.results.dataset import ENERGIES
 from flexarm.results.run import Run
@@ -181,7 +181,7 @@ def _number(name: str, function: Measure, run: Run) -> Array:
 def outcome(case: SweepCase, member: Member, measures: Measures, keep_run: bool = False) -> Outcome:
     """What comes of one member; one that cannot run is an outcome, too. Ctrl-C, which would only end its run, ends
     all."""
-    with heard() as said:
+    with collect_warnings() as said:
         try:
             mine = applied(case, member.changes)
             found = simulate(

@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 from flexarm.dynamics.system import System
-from flexarm.foundation.messages import heard, shown, suggestion, told, unknown
+from flexarm.foundation.messages import collect_warnings, describe_unknown, error_text, shown, suggestion
 from flexarm.foundation.validation import real
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.joints import Prismatic
@@ -63,7 +63,9 @@ def field(case: SweepCase, name: object, sample: Any = None) -> Field:
 def _of_robot(case: SweepCase, name: str, sample: Any) -> Field:
     root = name.partition(".")[0].partition("[")[0]
     if root not in Robot.model_fields:
-        raise KeyError(f"over: {name!r}: {unknown('there is no such field', root, [*Robot.model_fields, *ROOTS])}")
+        raise KeyError(
+            f"over: {name!r}: {describe_unknown('there is no such field', root, [*Robot.model_fields, *ROOTS])}"
+        )
     try:
         value = value_at(case.robot, name)[0]
     except DescriptionError:
@@ -198,7 +200,7 @@ class SweepPlan(Sequence[Member]):
 
     def odd_units(self, case: SweepCase) -> list[str]:
         """What descriptions say of values whose unit looks wrong, at the ends of each field."""
-        with heard() as said:
+        with collect_warnings() as said:
             for each, column in zip(self.fields, self.columns, strict=True):
                 for value in () if is_of_case(each.name) else _levels(column):
                     with suppress(ValueError, TypeError):  # it may be possible with others only
@@ -302,7 +304,7 @@ def _problem(case: SweepCase, changes: Mapping[str, Any]) -> str | None:
     try:
         applied(case, changes)
     except (ValueError, TypeError, KeyError) as error:
-        return told(error)
+        return error_text(error)
     return None
 
 

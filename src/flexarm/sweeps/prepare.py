@@ -18,7 +18,7 @@ from flexarm.codegen.library import building
 from flexarm.dynamics.model_structure import numbers_of
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
-from flexarm.foundation.messages import shown, suggestion, told
+from flexarm.foundation.messages import error_text, shown, suggestion
 from flexarm.foundation.validation import real_number
 from flexarm.integrators.inputs import Schedule
 from flexarm.robot import DescriptionError, Robot
@@ -108,7 +108,7 @@ def ready(
         try:
             return engine.prepare(case, members, measures, keep_runs, threads)
         except (ValueError, TypeError, KeyError, ArithmeticError) as error:
-            why = told(error)
+            why = error_text(error)
     sweep = TaskQueue(case, Settings(), measures, keep_runs)
     sweep.add_alone(Candidates(columns_of(members), {}, {}), why)
     return sweep

@@ -140,12 +140,12 @@ def _gathered(
     chosen = [table.plan.members(part) for part in wanted if part]
     interrupts = Interrupts()
     try:
-        with interrupts.noticed(), Counting(len(missing), how.progress) as bar:
+        with interrupts.catching(), Counting(len(missing), how.progress) as bar:
             threads = how.threads if workers is None else 2 * workers.count  # so that all end at about the same time
             made = _made_ready(case, chosen, measures, keep is not None, threads, sweeps)
             done = 0
             for found in _outcomes(made, workers, how.threads, store is not None):
-                with interrupts.held():
+                with interrupts.deferring():
                     _kept(table.take(found), table, store)
                 interrupts.check()
                 done += len(found)

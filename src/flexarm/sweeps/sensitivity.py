@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.dynamics.arguments import Vector
-from flexarm.foundation.finite_differences import weights
-from flexarm.foundation.messages import shown, told
+from flexarm.foundation.finite_differences import derivative_weights
+from flexarm.foundation.messages import error_text, shown
 from flexarm.foundation.validation import Array, real_number
 from flexarm.robot import Robot
 from flexarm.simulation.simulate import simulate
@@ -108,7 +108,7 @@ def _field(case: SweepCase, name: str) -> Field:
     try:
         found = field(case, name)
     except (KeyError, ValueError, TypeError) as error:
-        text = told(error)
+        text = error_text(error)
         raise type(error)(text.replace("over:", "by:", 1)) from None
     if not isinstance(found.value, float):
         now = "the robot has none" if found.value is None else f"it is {shown(found.value)}"
@@ -229,5 +229,5 @@ def _kink(values: Mapping[int, Array]) -> Array:
 
 
 def _slope(values: Mapping[int, Array], nodes: Sequence[int]) -> Array:
-    changes = [share * (values[node] - values[0]) for node, share in zip(nodes, weights(nodes), strict=True)]
+    changes = [share * (values[node] - values[0]) for node, share in zip(nodes, derivative_weights(nodes), strict=True)]
     return np.asarray(sum(changes))

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from flexarm.dynamics.arguments import Vector
-from flexarm.foundation.messages import shown, suggestion, unknown
+from flexarm.foundation.messages import describe_unknown, shown, suggestion
 from flexarm.foundation.validation import real, whole_number
 from flexarm.robot import DescriptionError, Robot
-from flexarm.robot.errors import DescriptionProblem, join
+from flexarm.robot.errors import DescriptionProblem, join_paths
 from flexarm.robot.io.files import SWEEP
 from flexarm.robot.io.yaml_source import Source
 from flexarm.sweeps.measures import USUAL
@@ -116,13 +116,13 @@ def sweep_options(section: Mapping[str, Any], file: str) -> SweepRequest:
 
 def _read(section: Mapping[str, Any]) -> SweepRequest:
     problems = [
-        DescriptionProblem(join(SWEEP, str(name)), ..., unknown("unknown field", name, FIELDS))
+        DescriptionProblem(join_paths(SWEEP, str(name)), ..., describe_unknown("unknown field", name, FIELDS))
         for name in section
         if name not in FIELDS
     ]
     over: dict[str, Any] = {}
     given = section.get("over")
-    where = join(SWEEP, "over")
+    where = join_paths(SWEEP, "over")
     if not isinstance(given, Mapping) or not given:
         problems.append(
             DescriptionProblem(where, ..., "is required: values by field, links.fore.payload.mass: [0.1, 0.2]")
@@ -132,7 +132,7 @@ def _read(section: Mapping[str, Any]) -> SweepRequest:
         try:
             over[str(name)] = _values(each)
         except ValueError as error:
-            problems.append(DescriptionProblem(join(where, str(name)), each, str(error)))
+            problems.append(DescriptionProblem(join_paths(where, str(name)), each, str(error)))
     drawn = any(_is_distribution(each) for each in given.values())
     if drawn and not all(_is_distribution(each) for each in given.values()):
         problems.append(DescriptionProblem(where, ..., "has distributions and values; give one or the other"))
@@ -143,18 +143,20 @@ def _read(section: Mapping[str, Any]) -> SweepRequest:
             continue
         wrong = _wrong(name, value, kind, drawn)
         if wrong:
-            problems.append(DescriptionProblem(join(SWEEP, name), value, wrong))
+            problems.append(DescriptionProblem(join_paths(SWEEP, name), value, wrong))
         options[name] = value
     if (measures := section.get("measure")) is not None:
         names = [measures] if isinstance(measures, str) else measures
         if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
             problems.append(
-                DescriptionProblem(join(SWEEP, "measure"), measures, f"must be names of measures: {', '.join(USUAL)}")
+                DescriptionProblem(
+                    join_paths(SWEEP, "measure"), measures, f"must be names of measures: {', '.join(USUAL)}"
+                )
             )
         else:
             problems += [
                 DescriptionProblem(
-                    join(SWEEP, "measure"), name, f"there is no such measure{suggestion(name, list(USUAL))}"
+                    join_paths(SWEEP, "measure"), name, f"there is no such measure{suggestion(name, list(USUAL))}"
                 )
                 for name in names
                 if name not in USUAL
@@ -195,7 +197,7 @@ def _values(given: Any) -> Any:
         )
     strangers = [str(name) for name in given if name not in RANGE]
     if strangers:
-        raise ValueError(unknown(f"{strangers[0]} is unknown", strangers[0], RANGE))
+        raise ValueError(describe_unknown(f"{strangers[0]} is unknown", strangers[0], RANGE))
     ends = [real(given.get(name)) for name in ("from", "to")]
     if None in ends or not np.isfinite(np.array(ends, dtype=float)).all():
         raise ValueError("needs numbers from and to")

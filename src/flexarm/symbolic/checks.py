@@ -30,10 +30,10 @@ from flexarm.robot import (
 )
 from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint, Prismatic
-from flexarm.robot.supported_types import Kinds
+from flexarm.robot.supported_types import SupportedTypes
 from flexarm.symbolic.frames import yaw
 
-KNOWN = Kinds(
+KNOWN = SupportedTypes(
     "the closed form",
     {
         Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Weld),

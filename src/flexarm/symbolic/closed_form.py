@@ -10,10 +10,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from flexarm.beam.polynomials import merged
+from flexarm.beam.polynomials import merge_breaks
 from flexarm.dynamics.bodies import elastic_drive
 from flexarm.foundation.messages import shown
-from flexarm.foundation.progress import tracked
+from flexarm.foundation.progress import show_progress
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.symbolic import algebra, checks, code, latex
 from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, matrix, number, plus, symbol, total
@@ -65,7 +65,7 @@ def _local(beam: Beam, x: Expr) -> list[Vector]:
             w = sum(s * u for s, u in zip(algebra.shapes(x, size), nodes, strict=True))
             found.append((j * size + x, w, 0))
         return found
-    breaks = merged([0.0, beam.integrals.length], *(space.breaks for space in beam.integrals.shapes.values()))
+    breaks = merge_breaks([0.0, beam.integrals.length], *(space.breaks for space in beam.integrals.shapes.values()))
     middles = (breaks[:-1] + breaks[1:]) / 2
     return [beam.moving_place(x, float(middle))[0] for middle in middles]
 
@@ -312,7 +312,7 @@ class ClosedForm:
 
     @cached_property
     def _M(self) -> Rows:
-        out = assembled(mass_parts(self._inertias), self._model.size, self.route, tracked("mass matrix"))
+        out = assembled(mass_parts(self._inertias), self._model.size, self.route, show_progress("mass matrix"))
         for place, inertia in self._drives[0].items():
             out[place][place] = out[place][place] + inertia
         return out
@@ -320,7 +320,7 @@ class ClosedForm:
     @cached_property
     def _C(self) -> Rows:
         found = self._model.coordinates.all
-        return coriolis(self._M, [each.v for each in found], self.short, tracked("Coriolis matrix"))
+        return coriolis(self._M, [each.v for each in found], self.short, show_progress("Coriolis matrix"))
 
     def _own(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
         pieces = [piece for i in range(len(self._model.bodies)) for _, piece in self._model.bodies[i].carried]

@@ -32,7 +32,7 @@ class ClosedFormPart:
         self.slides, self.shapes = slides, shapes
         self.outward = 1 if slides is None else slides[1]
         self.families = [name for name, space in self.integrals.shapes.items() for _ in range(space.count)]
-        self.signs = [1 if self.outward == 1 else FAMILIES[name].reversed for name in self.families]
+        self.signs = [1 if self.outward == 1 else FAMILIES[name].reversed_sign for name in self.families]
         self.eta = [sign * eta for sign, eta in zip(self.signs, shapes.eta, strict=True)]
         self.flow = 0 if slides is None else self.outward / (scale * beam.l)
         self.n = len(self.eta)
@@ -231,7 +231,7 @@ class ClosedFormPart:
             power = 2 * FAMILIES[name].order - 1
             _, mixed, flowing = (
                 self._pairs(_embedded(each, inside, self.n), Power(l=-power), *self.beam.rigidity[name])
-                for each in self.integrals.damped[name]
+                for each in self.integrals.convected_damping[name]
             )
             for p in range(inside.start, inside.stop):
                 force = sum((piece.K[1 + p][1 + q] * self.eta[q] for q in range(self.n)), number(0))

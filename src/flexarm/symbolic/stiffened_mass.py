@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexarm.beam.foreshortening import BENDS, MOVES, Often, SecondOrderBlocks
+from flexarm.beam.foreshortening import BENDING_FAMILIES, DISPLACEMENT_PRODUCTS, IntegralOrder, SecondOrderBlocks
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.foundation.validation import Array
@@ -31,7 +31,7 @@ from flexarm.symbolic.stiffened_places import AxisNode
 # 4/3 sigma; the rate of sigma counts by a half (docs/theory.md).
 LEVER, SWING = ratio(4, 3), ratio(1, 2)
 
-EXPONENTS: dict[Often, int] = {"once": -1, "twice": 0}
+EXPONENTS: dict[IntegralOrder, int] = {"once": -1, "twice": 0}
 """Powers of the scale of a part with which displacements of second order vary."""
 
 
@@ -103,10 +103,10 @@ class ShortenedPart(StiffenedPart):
             self._weighted([self._of(getattr(self.integrals, name), p, size) for p in range(self.n)])
             for name, size in (("a", Power(ml=1)), ("b", Power(ml=1, l=1)))
         ]
-        for axis in BENDS:
-            if not any(each.axis == axis for _, each in forms.present(MOVES)):
+        for axis in BENDING_FAMILIES:
+            if not any(each.axis == axis for _, each in forms.present(DISPLACEMENT_PRODUCTS)):
                 continue
-            line, second = forms.line(axis), [moved[axis].rates, turned[axis].rates]
+            line, second = forms.rigid_projection(axis), [moved[axis].rates, turned[axis].rates]
             weights = [[self.beam.scales(float(line[i, j]), Power(ml=-1, l=-i - j)) for j in (0, 1)] for i in (0, 1)]
             fitted = [[weights[i][0] * second[0][p] + weights[i][1] * second[1][p] for p in columns] for i in (0, 1)]
             other, sign = (2, -1) if axis == 1 else (1, 1)
@@ -139,10 +139,12 @@ class ShortenedPart(StiffenedPart):
             rates = [one + scale * other for one, other in zip(rates, by_eta, strict=True)]
         return Moment(value, rates)
 
-    def _blocks(self, axis: int, power: int, often: Often, factor: float, size: Power) -> Rows | None:
+    def _blocks(self, axis: int, power: int, often: IntegralOrder, factor: float, size: Power) -> Rows | None:
         """Return the symmetric matrix of such an integral, at full length; None if there is no such displacement."""
         forms, columns, powers = SecondOrderBlocks(self.integrals), self.integrals.columns, self.shapes.powers
-        found = [each for _, each in forms.present(MOVES) if each.axis == axis and each.integrated == often]
+        found = [
+            each for _, each in forms.present(DISPLACEMENT_PRODUCTS) if each.axis == axis and each.integrated == often
+        ]
         size = size * Power(ml=1, l=power + EXPONENTS[often])
         out: Rows = [[number(0)] * self.n for _ in range(self.n)]
         for each in found:

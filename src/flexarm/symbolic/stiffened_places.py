@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexarm.beam.foreshortening import MOVES, TURNS, Product, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, Product, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.polynomials import Grid, PiecewisePolynomials, merged, through_gauss_points
+from flexarm.beam.polynomials import Grid, PiecewisePolynomials, from_gauss_values, merge_breaks
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.foundation.validation import Array
 from flexarm.symbolic.algebra import ZERO, Expr, Power, Vector, cos, number, plus, ratio, sin, times
@@ -36,22 +36,22 @@ DERIVATIVES = {"value": 0, "slope": 1, "rotation": 1, "curvature": 2}
 
 def moved(beam: Beam, shapes: ClosedFormShapes, x: float, lean: Expr) -> Vector:
     """Return the displacement of second order at a constant x; slopes are `lean` times as large in a scaled part."""
-    return _at(beam, shapes, MOVES, x, lean)
+    return _at(beam, shapes, DISPLACEMENT_PRODUCTS, x, lean)
 
 
 def turned(beam: Beam, shapes: ClosedFormShapes, x: float, lean: Expr) -> Vector:
     """Return the angles of second order about x, y and z at a constant x."""
-    return _at(beam, shapes, TURNS, x, lean)
+    return _at(beam, shapes, ROTATION_PRODUCTS, x, lean)
 
 
 def moved_at(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
     """Return the displacement of second order at a symbolic place."""
-    return _along(beam, MOVES, at, near, None if label is None else f"H_{label}", lean)
+    return _along(beam, DISPLACEMENT_PRODUCTS, at, near, None if label is None else f"H_{label}", lean)
 
 
 def turned_at(beam: Beam, at: Expr, near: float | None, label: str | None, lean: Expr) -> Vector:
     """Return the angles of second order at a symbolic place."""
-    return _along(beam, TURNS, at, near, None if label is None else f"Q_{label}", lean)
+    return _along(beam, ROTATION_PRODUCTS, at, near, None if label is None else f"Q_{label}", lean)
 
 
 def _at(beam: Beam, shapes: ClosedFormShapes, products: Sequence[Product], x: float, lean: Expr) -> Vector:
@@ -85,7 +85,7 @@ def forms_along(
 ) -> tuple[list[tuple[Product, int, int]], PiecewisePolynomials]:
     """Return which entries of the products there are, with their coordinates, and each of them as a function of x."""
     forms, spaces = SecondOrderBlocks(integrals), [*integrals.shapes.values()]
-    breaks, degree = merged(*(space.breaks for space in spaces)), 2 * max(space.degree for space in spaces)
+    breaks, degree = merge_breaks(*(space.breaks for space in spaces)), 2 * max(space.degree for space in spaces)
     places = Grid(breaks, degree + 1).x
     found, columns = [], []
     for _, product in forms.present(products):
@@ -94,7 +94,7 @@ def forms_along(
             found.append((product, p, q))
             columns.append(blocks[:, i, j])
     values = np.reshape(columns, (len(found), len(places)))
-    return found, through_gauss_points(breaks, degree, values.T)
+    return found, from_gauss_values(breaks, degree, values.T)
 
 
 def _entries(integrals: LinkIntegrals, product: Product, block: Array) -> list[tuple[int, int, int, int]]:
@@ -107,7 +107,7 @@ def _entries(integrals: LinkIntegrals, product: Product, block: Array) -> list[t
 
 def _power(product: Product) -> int:
     """Return the power of the length with which a product varies."""
-    order = DERIVATIVES[product.what] + DERIVATIVES[product.other_what]
+    order = DERIVATIVES[product.quantity] + DERIVATIVES[product.other_quantity]
     return (1 if product.integrated == "once" else 2) - order
 
 
@@ -184,10 +184,10 @@ def _summed(beam: Beam, weights: list[Expr]) -> Vector:
 def _weights_along(beam: Beam) -> PiecewisePolynomials:
     """L_h as functions of x."""
     found, spaces = LinkNodes(beam.integrals), [*beam.integrals.shapes.values()]
-    breaks = merged(found.breaks, *(space.breaks for space in spaces))
+    breaks = merge_breaks(found.breaks, *(space.breaks for space in spaces))
     degree = max(found.per_piece, *(space.degree for space in spaces))
     values = np.array([found.weights(x) for x in Grid(breaks, degree + 1).x.tolist()])
-    return through_gauss_points(breaks, degree, values)
+    return from_gauss_values(breaks, degree, values)
 
 
 def _strains(beam: Beam, x: Array) -> Array:

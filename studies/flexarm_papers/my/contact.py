@@ -11,7 +11,7 @@ import numpy as np
 import flexarm as fa
 from flexarm.foundation.validation import Array
 from flexarm.plotting.style import Picture, grid, line
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 from flexarm_papers.figures import Curves, curves
 from flexarm_papers.my.robots import PAPER, SECTIONS, E, c_rpb
 from flexarm_papers.my.runs import (
@@ -30,7 +30,7 @@ from flexarm_papers.my.runs import (
 )
 from flexarm_papers.page import Page
 
-ON_MESH: tuple[Contact, ...] = ("element", "nodal")
+ON_MESH: tuple[PrismaticContact, ...] = ("element", "nodal")
 MESHES = (5, 10, 20)
 FINER = (*MESHES, 40)
 DRIVEN = (*FINER, 80)
@@ -42,11 +42,11 @@ PERIOD = 0.6  # s, of the slowest vibration of C_RPb in the paper's model, or a 
 
 
 @cache
-def _system(contact: Contact, count: int) -> fa.System:
+def _system(contact: PrismaticContact, count: int) -> fa.System:
     return fa.System(c_rpb(replace(PAPER, contact=contact), count), native=False)
 
 
-def compliance(contact: Contact, count: int, d: float) -> float:
+def compliance(contact: PrismaticContact, count: int, d: float) -> float:
     """Static deflection of link 2's tip under a unit force there (m/N): K u + Phi_q' f = e, Phi_q u = 0."""
     system = _system(contact, count)
     q, bends = system.vector({"link2.q": d}), slice(2, None)
@@ -56,7 +56,7 @@ def compliance(contact: Contact, count: int, d: float) -> float:
     return float(load @ np.linalg.solve(np.block([[K, held.T], [held, none]]), load))
 
 
-def free_length(contact: Contact, count: int, d: float) -> float:
+def free_length(contact: PrismaticContact, count: int, d: float) -> float:
     """The length of the cantilever that is as soft (m)."""
     return float(np.cbrt(3 * E * SECTIONS["C_RPb"].at(0.0).I_z * compliance(contact, count, d)))
 
@@ -67,13 +67,13 @@ def places(count: int = 640) -> Array:
 
 
 @cache
-def errors(contact: Contact, count: int) -> tuple[float, float]:
+def errors(contact: PrismaticContact, count: int) -> tuple[float, float]:
     """Of the compliance, as parts of that of the whole link: the worst over all d, and the mean."""
     off = np.array([free_length(contact, count, d) ** 3 - d**3 for d in places()]) / LENGTH**3
     return float(np.abs(off).max()), float(abs(off.mean()))
 
 
-def order(contact: Contact, which: int) -> float:
+def order(contact: PrismaticContact, which: int) -> float:
     """With which power of the elements' size the worst (0) or the mean (1) error falls, over the finer meshes."""
     coarse, fine = errors(contact, FINER[-2]), errors(contact, FINER[-1])
     return float(np.log2(coarse[which] / fine[which]))
@@ -193,7 +193,7 @@ def held_and_free(page: Page) -> None:
     """)
 
 
-def _label(contact: Contact, count: int) -> str:
+def _label(contact: PrismaticContact, count: int) -> str:
     return f"{contact}, n = {count}"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.validation import Array
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 
 ROBOTS = ("C_PaR", "C_RPb")
 ELEMENTS = {"C_PaR": 3, "C_RPb": 5}  # Table 3
@@ -25,7 +25,7 @@ class Model:
 
     damping: float = 0.0
     stiffening: Literal["none", "shortening"] = "none"
-    contact: Contact = "element"
+    contact: PrismaticContact = "element"
 
 
 PAPER = Model()

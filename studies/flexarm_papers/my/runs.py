@@ -11,7 +11,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.foundation.validation import Array
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 from flexarm_papers.my.robots import ELEMENTS, OURS, PAPER, Model, built, c_rpb
 from flexarm_papers.runs import simulate
 
@@ -53,7 +53,7 @@ def rigid_run(name: str) -> fa.Run:
     return moved(name, built(name).rigid(), rtol=1e-7)
 
 
-def slid(count: int, contact: Contact) -> fa.Run:
+def slid(count: int, contact: PrismaticContact) -> fa.Run:
     """C_RPb with its torque, and with d_2 driven; damped, so that contact is compared and not phases."""
     robot = c_rpb(replace(PAPER, contact=contact, damping=OURS.damping), count)
     options: dict[str, Any] = {"torque": {"link1": inputs("C_RPb")["link1"]}, "motion": {"link2": SLIDE}}

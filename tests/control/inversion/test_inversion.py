@@ -336,7 +336,7 @@ def test_ctrl_c_ends_it(monkeypatch):
 
 
 def test_long_work_shows_a_bar(monkeypatch, capsys):
-    monkeypatch.setattr("flexarm.foundation.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("flexarm.foundation.progress.BAR_DELAY_S", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     fa.inverse(single(1), {"arm": MOVE}, 1.0, sample=0.02, progress=True)
     assert "inverting" in capsys.readouterr().err

@@ -21,7 +21,7 @@ def fresh(robot):
     """Numbers with nothing remembered."""
     chain = Chain(robot)
     for body in chain.bodies:
-        body.integrals.remembered.clear()
+        body.integrals.cache.clear()
     return numbers_of(chain)
 
 
@@ -64,13 +64,13 @@ def test_what_fails_is_not_remembered_and_what_is_kept_is_bounded():
         numbers.add("first", "m", 1.0)
         raise ValueError("no")
 
-    beam.remembered.clear()
+    beam.cache.clear()
     with pytest.raises(ValueError, match="no"):
         add_once(Numbers(), "x", beam, (), half)
-    assert not beam.remembered
+    assert not beam.cache
     for k in range(3 * REMEMBERED):
         add_once(Numbers(), "links.a", beam, (k,), lambda numbers: numbers.add(".x", "m", 1.0))
-        assert len(beam.remembered) <= REMEMBERED
+        assert len(beam.cache) <= REMEMBERED
 
 
 @pytest.mark.parametrize("stiffening", ["none", "shortening", "exact"])
@@ -90,7 +90,7 @@ def test_what_is_at_one_place_is_computed_once_and_named_by_its_owner(stiffening
 def test_two_threads_make_numbers_of_one_beam():
     robots = [arm("shortening", **{"links.fore.payload.mass": 0.01 * k}) for k in range(1, 9)]
     expected = [fresh(robot).vector for robot in robots]
-    Chain(robots[0]).bodies[0].integrals.remembered.clear()
+    Chain(robots[0]).bodies[0].integrals.cache.clear()
     with ThreadPoolExecutor(4) as pool:
         found = [*pool.map(lambda k: numbers_of(Chain(robots[k % 8])).vector, range(80))]
     for k, vector in enumerate(found):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.beam.foreshortening import MOVES, TURNS, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.links.beam_parameters import add_shapes
 from flexarm.dynamics.parameters import Numbers
@@ -33,7 +33,9 @@ def test_the_polynomials_are_the_shortening(x):
     piece = min(int(np.searchsorted(breaks, x, "right")) - 1, 3)
     t = (2 * x - breaks[piece] - breaks[piece + 1]) / (breaks[piece + 1] - breaks[piece])
     found = np.polynomial.polynomial.polyval(t, powers.reshape(len(powers), 4, -1)[:, piece])
-    np.testing.assert_allclose(found, SecondOrderBlocks(of).at(MOVES[0], x)[np.tril_indices(of.count)], atol=1e-12)
+    np.testing.assert_allclose(
+        found, SecondOrderBlocks(of).at(DISPLACEMENT_PRODUCTS[0], x)[np.tril_indices(of.count)], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("basis", ["modes", "elements"])
@@ -45,7 +47,7 @@ def test_the_polynomials_are_all_products_of_families(basis):
     numbers, forms = Numbers(), SecondOrderBlocks(of)
     add_shapes(numbers, "rail", of)
     entries = {each.name: each.value for each in numbers.entries}
-    for kind, products in (("F", MOVES), ("Q", TURNS)):
+    for kind, products in (("F", DISPLACEMENT_PRODUCTS), ("Q", ROTATION_PRODUCTS)):
         for k, product in forms.present(products):
             breaks, powers = entries[f"rail.{kind}.{k}.breaks"][:, 0], entries[f"rail.{kind}.{k}"]
             pieces = len(breaks) - 1

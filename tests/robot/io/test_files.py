@@ -96,7 +96,7 @@ def test_saving_leaves_nothing_else_behind(tmp_path, monkeypatch):
     path = tmp_path / "arm.yaml"
     fa.save(library.rrr_arm(True), path)
     before = path.read_text()
-    monkeypatch.setattr(files, "plain", lambda robot: 1 / 0)
+    monkeypatch.setattr(files, "plain_data", lambda robot: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         fa.save(library.two_link_arm(), path)
     assert path.read_text() == before

@@ -132,7 +132,7 @@ def inverse(
     require_tree(twin.system, "inversion")
     place = _place(twin.system, output)
     interrupts = Interrupts()
-    with interrupts.noticed():
+    with interrupts.catching():
         path = twin_path(twin, tip, times, q0, place, components, joints)
         springs = any(each.coordinate.kind == "motor" for each in twin.system.actuators)
         path.require_smooth(jerk=springs and output != "joints" and method != "quasi-static")

@@ -14,12 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.polynomial import legendre
 
-from flexarm.beam.foreshortening import BENDS, MOVES, TURNS, Product, SecondOrderBlocks, functions
+from flexarm.beam.foreshortening import (
+    BENDING_FAMILIES,
+    DISPLACEMENT_PRODUCTS,
+    ROTATION_PRODUCTS,
+    Product,
+    SecondOrderBlocks,
+    select_functions,
+)
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loaded_modes import Loads
-from flexarm.beam.polynomials import PiecewisePolynomials, multiplied, pairs_of
+from flexarm.beam.polynomials import PiecewisePolynomials, multiply, pair_indices
 from flexarm.beam.section_nodes import LinkNodes
-from flexarm.beam.sparsity import Pattern, Patterns
+from flexarm.beam.sparsity import Pattern, SparsityPatterns
 from flexarm.dynamics.parameters import Numbers
 from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Link, Weld
@@ -73,7 +80,7 @@ def add_once(
 ) -> None:
     """What follows from a beam and this key alone, under a path: computed once for all robots that have that beam, and
     for all that is at the same place of it. `add` leaves the path out."""
-    known: dict[tuple[object, ...], Numbers] = beam.remembered
+    known: dict[tuple[object, ...], Numbers] = beam.cache
     own = known.get((path, *key))
     if own is None:
         bare = known.get(key)
@@ -96,7 +103,7 @@ def add_mass(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
 
 def add_shape_integrals(numbers: Numbers, path: str, beam: LinkIntegrals, needs_all: bool = False) -> None:
     """What the energy of its points needs; `needs_all`: int mu x s too, beside the squeeze that stands for it."""
-    patterns = Patterns(beam)
+    patterns = SparsityPatterns(beam)
     add_mass(numbers, path, beam)
     numbers.add(f"{path}.a", "kg m", beam.a, patterns.a)
     numbers.add(f"{path}.b", "kg m2", beam.b, patterns.a)
@@ -106,7 +113,7 @@ def add_shape_integrals(numbers: Numbers, path: str, beam: LinkIntegrals, needs_
     if beam.stiffening == "none":
         return
     forms = SecondOrderBlocks(beam)
-    for k, each in forms.present(MOVES):
+    for k, each in forms.present(DISPLACEMENT_PRODUCTS):
         same, pattern = each.one == each.other, patterns.product(each)
         for power, unit in ((0, "kg m"), (1, "kg m2")):
             if same and power and not needs_all:
@@ -114,21 +121,21 @@ def add_shape_integrals(numbers: Numbers, path: str, beam: LinkIntegrals, needs_
                 numbers.add(f"{path}.squeeze.{k}", "1", value, pattern, symmetric=True)
                 continue
             numbers.add(f"{path}.bent.{power}.{k}", unit, forms.moment(each, power), pattern, symmetric=same)
-    for axis in BENDS:
-        if any(each.axis == axis for _, each in forms.present(MOVES)):
-            numbers.add(f"{path}.line.{'xyz'[axis]}", "1/kg", forms.line(axis), symmetric=True)
+    for axis in BENDING_FAMILIES:
+        if any(each.axis == axis for _, each in forms.present(DISPLACEMENT_PRODUCTS)):
+            numbers.add(f"{path}.line.{'xyz'[axis]}", "1/kg", forms.rigid_projection(axis), symmetric=True)
 
 
 def add_strain(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
     """Stiffness and damping that do not change."""
-    patterns = Patterns(beam)
+    patterns = SparsityPatterns(beam)
     numbers.add(f"{path}.K", "J", beam.K, patterns.K, symmetric=True)
     numbers.add(f"{path}.D", "J s", beam.D, patterns.D, symmetric=True)
 
 
 def add_section_inertia(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
     """Of sections that do not tilt."""
-    pattern = Patterns(beam).section_inertia
+    pattern = SparsityPatterns(beam).section_inertia
     numbers.add(f"{path}.section_inertia", "kg m2", np.where(pattern, beam.section_inertia, 0.0), pattern)
 
 
@@ -139,7 +146,7 @@ def add_stretch(numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNod
     columns, x = beam.columns["stretch"], nodes.places
     rows, present = np.zeros((len(x), beam.count)), np.zeros((len(x), beam.count), dtype=bool)
     rows[:, columns] = beam.shapes["stretch"].derivative()(x)
-    present[:, columns] = np.stack([Patterns(beam).lives_at("stretch", each) for each in x.tolist()])
+    present[:, columns] = np.stack([SparsityPatterns(beam).nonzero_at("stretch", each) for each in x.tolist()])
     numbers.add(f"{path}.stretch", "1", rows, present)
 
 
@@ -148,16 +155,19 @@ def add_shapes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
     for name, space in integrals.shapes.items():
         add_polynomials(numbers, f"{path}.{name}", space, _lives(integrals, name))
     if integrals.stiffening not in ("none", "exact"):
-        _add_forms(numbers, f"{path}.F", integrals, MOVES)
-        _add_forms(numbers, f"{path}.Q", integrals, TURNS)
+        _add_forms(numbers, f"{path}.F", integrals, DISPLACEMENT_PRODUCTS)
+        _add_forms(numbers, f"{path}.Q", integrals, ROTATION_PRODUCTS)
 
 
 def _add_forms(numbers: Numbers, path: str, integrals: LinkIntegrals, products: Sequence[Product]) -> None:
     """Displacements and angles of second order."""
     shapes = integrals.shapes
     for k, each in SecondOrderBlocks(integrals).present(products):
-        one, other = functions(shapes[each.one], each.what), functions(shapes[each.other], each.other_what)
-        grown = multiplied(one, other, both=each.one != each.other).integral()
+        one, other = (
+            select_functions(shapes[each.one], each.quantity),
+            select_functions(shapes[each.other], each.other_quantity),
+        )
+        grown = multiply(one, other, both=each.one != each.other).integral()
         lives = _pair_lives(integrals, each, grown.breaks)
         if each.integrated == "twice":
             grown = grown.integral()
@@ -178,19 +188,19 @@ def _pair_lives(integrals: LinkIntegrals, product: Product, breaks: Array) -> Pa
     for name in (product.one, product.other):
         of = integrals.shapes[name].breaks
         alive.append(_lives(integrals, name)[np.clip(np.searchsorted(of, middles) - 1, 0, len(of) - 2)])
-    one, other = pairs_of(alive[0].shape[1], alive[1].shape[1], product.one != product.other)
+    one, other = pair_indices(alive[0].shape[1], alive[1].shape[1], product.one != product.other)
     return np.asarray(alive[0][:, one] & alive[1][:, other])
 
 
 def add_nodes(numbers: Numbers, path: str, integrals: LinkIntegrals) -> None:
     """The nodes of a mesh, and the functions there: one or zero each."""
-    forms, patterns = SecondOrderBlocks(integrals), Patterns(integrals)
+    forms, patterns = SecondOrderBlocks(integrals), SparsityPatterns(integrals)
     for name, space in integrals.shapes.items():
         numbers.add(f"{path}.{name}.nodes", "m", space.breaks, space.breaks > 0)
         numbers.add_whole(f"{path}.{name}.N", space(space.breaks))
         if FAMILIES[name].order == 2:
             numbers.add_whole(f"{path}.{name}.dN", space.derivative()(space.breaks))
-    for kind, products in (("F", MOVES), ("Q", TURNS)):
+    for kind, products in (("F", DISPLACEMENT_PRODUCTS), ("Q", ROTATION_PRODUCTS)):
         for k, each in forms.present(products):
             for node, x in enumerate(integrals.shapes[each.one].breaks.tolist()):
                 numbers.add(f"{path}.{kind}.{k}.{node}", "m", forms.at(each, x), patterns.product(each, x))

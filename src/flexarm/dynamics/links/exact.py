@@ -16,8 +16,8 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loaded_modes import Loads
-from flexarm.beam.section_nodes import nodes_of
-from flexarm.beam.sparsity import NEAR, Patterns
+from flexarm.beam.section_nodes import link_nodes
+from flexarm.beam.sparsity import NODE_TOLERANCE, SparsityPatterns
 from flexarm.dynamics.articulated import symmetric
 from flexarm.dynamics.links.beam_parameters import add_mass, add_once, add_section_inertia, add_strain, beam_integrals
 from flexarm.dynamics.links.model import LinkModel
@@ -26,7 +26,7 @@ from flexarm.dynamics.links.sections import add_spin, spin_energy, spin_momenta
 from flexarm.dynamics.parameters import Numbers, ParameterSymbols, SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Shift, Step
 from flexarm.foundation.validation import Array
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 
 if TYPE_CHECKING:
     from flexarm.dynamics.bodies import Body, SymbolicBody
@@ -59,9 +59,9 @@ class ExactLink(LinkModel):
         beam = body.integrals
         add_once(numbers, path, beam, (x, anywhere), lambda own: _add_place(own, "", beam, x, anywhere))
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: PrismaticContact = "continuous") -> None:
         frames = frames_of(body.integrals.columns)
-        frames.add_rail(numbers, path, body.integrals, nodes_of(body.integrals), body.link.name)
+        frames.add_rail(numbers, path, body.integrals, link_nodes(body.integrals), body.link.name)
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
         beam, eta = body.integrals, own[..., body.local.elastic]
@@ -186,7 +186,7 @@ class ExactLink(LinkModel):
         return [Shift(*rows), *_frames(body).turn(there, nodes, eta)]
 
     def moving_place(
-        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: PrismaticContact = "continuous"
     ) -> list[Step]:
         return _frames(body).moving_steps(body.shapes, body.numbers.under("nodes"), rail, x, own.of(body.local.elastic))
 
@@ -198,7 +198,7 @@ class ExactLink(LinkModel):
 
 
 def _add_beam(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
-    nodes, patterns = nodes_of(beam), Patterns(beam)
+    nodes, patterns = link_nodes(beam), SparsityPatterns(beam)
     add_mass(numbers, path, beam)
     add_strain(numbers, path, beam)
     frames_of(beam.columns).add_numbers(numbers, f"{path}.nodes", beam, nodes)
@@ -215,9 +215,9 @@ def _add_beam(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
 
 
 def _add_place(numbers: Numbers, path: str, beam: LinkIntegrals, x: float, anywhere: bool) -> None:
-    patterns = Patterns(beam)
-    x, nodes = x if anywhere else patterns.snapped(x), nodes_of(beam)
-    inside = x > NEAR * beam.length
+    patterns = SparsityPatterns(beam)
+    x, nodes = x if anywhere else patterns.snap(x), link_nodes(beam)
+    inside = x > NODE_TOLERANCE * beam.length
     reached = np.repeat(nodes.breaks[:-1] < x, nodes.per_piece) & inside
     numbers.add(f"{path}.x", "m", x, np.array(anywhere or inside))
     numbers.add(f"{path}.weights", "m", nodes.weights(x), np.ones_like(reached) if anywhere else reached)
@@ -228,7 +228,7 @@ def _add_place(numbers: Numbers, path: str, beam: LinkIntegrals, x: float, anywh
 def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
     """(eta, numbers) -> directions of the axis at all nodes, one after the other; and the numbers."""
     numbers, frames, eta = Numbers(), frames_of(beam.columns), ca.SX.sym("eta", beam.count)
-    frames.add_numbers(numbers, "nodes", beam, nodes_of(beam))
+    frames.add_numbers(numbers, "nodes", beam, link_nodes(beam))
     symbols = ParameterSymbols(numbers)
     nodes = frames.nodes(symbols.under("nodes"), Jet.slow(eta))
     found = ca.Function(
@@ -240,12 +240,12 @@ def _directions(beam: LinkIntegrals) -> tuple[ca.Function, Array]:
 @lru_cache(maxsize=16)
 def _steps_between_nodes(beam: LinkIntegrals) -> Array:
     """(nodes + 1, 3, n): from the root to the first node, from one to the next, and to the tip."""
-    return np.diff(beam.rotation(np.array([0.0, *nodes_of(beam).places, beam.length])), axis=0)
+    return np.diff(beam.rotation(np.array([0.0, *link_nodes(beam).places, beam.length])), axis=0)
 
 
 @lru_cache(maxsize=16)  # a film asks for the same places at every frame
 def _weights(beam: LinkIntegrals, x: tuple[float, ...]) -> Array:
-    nodes = nodes_of(beam)
+    nodes = link_nodes(beam)
     return np.array([nodes.weights(each) for each in x])
 
 

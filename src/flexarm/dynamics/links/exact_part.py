@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.section_nodes import nodes_of
+from flexarm.beam.section_nodes import link_nodes
 from flexarm.beam.sliding_integrals import SlidingIntegrals
 from flexarm.dynamics.links.beam_parameters import add_mass
 from flexarm.dynamics.links.section_frames import PlaneFrames, SectionNode, frames_of
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 class ExactPart(PartKind):
     def add_numbers(self, numbers: Numbers, path: str, part: SlidingIntegrals) -> None:
-        nodes, frames = nodes_of(part), _frames(part.columns)
+        nodes, frames = link_nodes(part), _frames(part.columns)
         (piece,) = nodes.pieces
         add_mass(numbers, path, part)
         frames.add_numbers(numbers, f"{path}.nodes", part, nodes)
-        mixed, flowing = nodes.flowing()
+        mixed, flowing = nodes.convected_integrals()
         numbers.add(f"{path}.beta", "kg m", piece.beta)
         numbers.add(f"{path}.B", "kg m2", piece.B, symmetric=True)
         numbers.add(f"{path}.B_mixed", "kg m2", mixed)
@@ -35,13 +35,13 @@ class ExactPart(PartKind):
         add_strain_by_family(numbers, path, part)
 
     def add_end(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
-        nodes = nodes_of(part)
+        nodes = link_nodes(part)
         numbers.add(f"{path}.x", "m", part.length)
         numbers.add(f"{path}.weights", "m", nodes.weights(part.length))
         _frames(part.columns).add_place(numbers, path, part, nodes, part.length, anywhere=False)
 
     def add_rail(self, numbers: Numbers, path: str, part: LinkIntegrals) -> None:
-        _frames(part.columns).add_rail(numbers, path, part, nodes_of(part), part.link.name)
+        _frames(part.columns).add_rail(numbers, path, part, link_nodes(part), part.link.name)
 
     def kinetic(self, part: SlidingPart, omega: Any, v: Any) -> Any:
         """With the velocity v + scale sum L_h dt_h + rate sum C_h t_h of the material (nodes.py): its momentum is the

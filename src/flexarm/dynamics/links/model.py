@@ -16,7 +16,7 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loaded_modes import Loads
-from flexarm.beam.sparsity import NEAR
+from flexarm.beam.sparsity import NODE_TOLERANCE
 from flexarm.dynamics.links.beam_parameters import add_mass, add_section_inertia, beam_integrals
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Step, along_x
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flexarm.dynamics.bodies import Body, SymbolicBody
     from flexarm.dynamics.parameters import Numbers
     from flexarm.robot import Link
-    from flexarm.robot.joints import Contact
+    from flexarm.robot.joints import PrismaticContact
 
 
 class LinkModel(ABC):
@@ -66,7 +66,7 @@ class LinkModel(ABC):
         """Where something is fixed to it; `anywhere`: numbers for all that could have a value at some x."""
 
     @abstractmethod
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: PrismaticContact = "continuous") -> None:
         """Along what something slides, and how it touches it there."""
 
     @abstractmethod
@@ -113,7 +113,7 @@ class LinkModel(ABC):
 
     @abstractmethod
     def moving_place(
-        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: PrismaticContact = "continuous"
     ) -> list[Step]:
         """The same to a place that moves along it, x from its root."""
 
@@ -181,11 +181,11 @@ class RigidLink(LinkModel):
         add_section_inertia(numbers, path, body.integrals)
 
     def add_place(self, numbers: Numbers, path: str, body: Body, x: float, anywhere: bool = False) -> None:
-        near = NEAR * body.link.length
+        near = NODE_TOLERANCE * body.link.length
         at = 0.0 if x <= near else body.link.length if x >= body.link.length - near else x
         numbers.add(f"{path}.x", "m", x if anywhere else at, np.array(anywhere or at > 0))
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: PrismaticContact = "continuous") -> None:
         return
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
@@ -208,7 +208,7 @@ class RigidLink(LinkModel):
         return [along_x(Jet.constant(there["x"]))]
 
     def moving_place(
-        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: PrismaticContact = "continuous"
     ) -> list[Step]:
         return [along_x(x)]
 

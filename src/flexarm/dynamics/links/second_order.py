@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from flexarm.beam.foreshortening import MOVES, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.loaded_modes import Loads
 from flexarm.dynamics.links.beam_parameters import (
@@ -42,7 +42,7 @@ from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, Step
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 
 if TYPE_CHECKING:
     from flexarm.dynamics.bodies import Body, ShapeSymbols, SymbolicBody
@@ -84,7 +84,7 @@ class SecondOrderLink(LinkModel):
         beam = body.integrals
         add_once(numbers, path, beam, (x, anywhere), lambda own: add_station(own, "", beam, x, anywhere))
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: PrismaticContact = "continuous") -> None:
         (add_shapes if contact == "continuous" else add_nodes)(numbers, path, body.integrals)
 
     def points(self, body: Body, own: Array, x: Array) -> Array:
@@ -124,7 +124,7 @@ class SecondOrderLink(LinkModel):
         return station_steps(body.shapes, there, own.of(body.local.elastic))
 
     def moving_place(
-        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: PrismaticContact = "continuous"
     ) -> list[Step]:
         along = UNDER_A_SLIDE[contact](body.shapes, rail)
         section = moving_section(along, x, own.of(body.local.elastic))
@@ -151,7 +151,7 @@ def _displacement(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
 def _moved(of: LinkIntegrals, x: tuple[float, ...]) -> Array:
     """(points, 3, n, n): displacements of second order."""
     forms = SecondOrderBlocks(of)
-    return np.stack([forms.moved(each) for each in x])
+    return np.stack([forms.displacement_forms(each) for each in x])
 
 
 @dataclass(frozen=True)
@@ -177,8 +177,10 @@ class Points:
     def __init__(self, shapes: ShapeSymbols, eta: Jet) -> None:
         n = self._n = shapes.numbers
         self._shapes, self.eta = shapes, eta
-        self.squeeze = summed(MOVES, shapes, n.under("squeeze"), eta).of(0)  # the same int mu x s as the shortening
-        self.bent, across = (summed(MOVES, shapes, n.under(f"bent.{k}"), eta) for k in (0, 1))
+        self.squeeze = summed(DISPLACEMENT_PRODUCTS, shapes, n.under("squeeze"), eta).of(
+            0
+        )  # the same int mu x s as the shortening
+        self.bent, across = (summed(DISPLACEMENT_PRODUCTS, shapes, n.under(f"bent.{k}"), eta) for k in (0, 1))
         self.swept, self.swept_x = self.bent.through(ACROSS), across.through(ACROSS)
         self.bent_x = across - (self.squeeze * Jet.constant(n["g0"])).along_x
         self.deflected, self.along = eta.through(n["a"]), eta.through(n["b"])
@@ -194,7 +196,7 @@ class Points:
             ("bent.0", pushes.bent),
             ("bent.1", pushes.bent_x),
         ):
-            found += pulled(MOVES, shapes, n.under(name), self.eta.x, push)
+            found += pulled(DISPLACEMENT_PRODUCTS, shapes, n.under(name), self.eta.x, push)
         return found
 
     def M(self, i: int, j: int) -> Any:

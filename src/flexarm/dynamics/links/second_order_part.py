@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from flexarm.beam.foreshortening import MOVES, TURNS
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.sliding_integrals import SlidingIntegrals
-from flexarm.beam.sparsity import Patterns
+from flexarm.beam.sparsity import SparsityPatterns
 from flexarm.dynamics.links.beam_parameters import PAIRS, add_shape_integrals, add_shapes
 from flexarm.dynamics.links.second_order import ACROSS, LEVER, SWING, rolled, swept
 from flexarm.dynamics.links.sections import MovingSection, add_station, moving_section, summed
@@ -34,7 +34,7 @@ SCALED = {"once": -1, "twice": 0}
 
 class SecondOrderPart(PartKind):
     def add_numbers(self, numbers: Numbers, path: str, part: SlidingIntegrals) -> None:
-        patterns = Patterns(part)
+        patterns = SparsityPatterns(part)
         add_shape_integrals(numbers, path, part, needs_all=True)
         numbers.add(f"{path}.g0_inverse", "1/(kg m2)", 1 / (part.g0 or 1.0))
         numbers.add(f"{path}.a_c", "kg m", part.a_c, patterns.a)
@@ -107,8 +107,8 @@ class SecondOrderPart(PartKind):
 
     def end(self, part: MovingPart, there: SymbolsUnder) -> tuple[Jet, Jet]:
         eta, shapes = part.eta, part.shapes
-        once, twice = (summed(MOVES, shapes, there.under("F"), eta, each) for each in SCALED)
-        turned = summed(TURNS, shapes, there.under("Q"), eta)
+        once, twice = (summed(DISPLACEMENT_PRODUCTS, shapes, there.under("F"), eta, each) for each in SCALED)
+        turned = summed(ROTATION_PRODUCTS, shapes, there.under("Q"), eta)
         linear = eta.through(there["U"]), eta.through(there["W"])
         section = MovingSection(*linear, Jet.constant(0.0), once, twice, turned)
         return _scaled(part, Jet.constant(part.length), section)
@@ -138,7 +138,7 @@ def _bent_so(part: SlidingPart, power: int, often: str) -> Jet:
     """Of those that are integrated once or twice; rates are those of the material, which flows: what (L - X) F' adds,
     by parts."""
     eta, exponent = Jet.slow(part.eta, part.deta), SCALED[often]
-    forms = [summed(MOVES, part.shapes, part.numbers.under(f"bent.{k}"), eta, often) for k in (0, 1)]
+    forms = [summed(DISPLACEMENT_PRODUCTS, part.shapes, part.numbers.under(f"bent.{k}"), eta, often) for k in (0, 1)]
     flowing = (1 + power + exponent) * forms[power].x - (part.length * forms[0].x if power else 0)
     scaled = part.scale**exponent
     return Jet.slow(scaled * forms[power].x, scaled * (forms[power].dx + part.flow * flowing))

@@ -21,7 +21,7 @@ import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.section_nodes import LinkNodes
-from flexarm.beam.sparsity import NEAR, Patterns
+from flexarm.beam.sparsity import NODE_TOLERANCE, SparsityPatterns
 from flexarm.dynamics.links.beam_parameters import add_polynomials, add_shapes, add_stretch
 from flexarm.dynamics.links.sliding_shapes import SlidingShapes
 from flexarm.dynamics.parameters import SymbolsUnder
@@ -169,7 +169,7 @@ class PlaneFrames(Frames):
         self.family = family
 
     def add_numbers(self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes) -> None:
-        patterns, x = Patterns(beam), nodes.places
+        patterns, x = SparsityPatterns(beam), nodes.places
         rows = beam.rotation(x)[:, self.row, :]
         present = np.stack([patterns.W(each)[0][self.row] for each in x.tolist()])
         numbers.add(f"{path}.angle", "rad", rows, present)
@@ -178,7 +178,7 @@ class PlaneFrames(Frames):
     def add_place(
         self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes, x: float, anywhere: bool
     ) -> None:
-        patterns = Patterns(beam)
+        patterns = SparsityPatterns(beam)
         W, ones = (patterns.turned, np.zeros_like(patterns.turned)) if anywhere else patterns.W(x)
         row = [self.row]
         numbers.add(f"{path}.angle", "rad", beam.station(x).W[row], W[row], ones=ones[row])
@@ -253,7 +253,9 @@ class SpaceFrames(Frames):
     def add_place(
         self, numbers: Numbers, path: str, beam: LinkIntegrals, nodes: LinkNodes, x: float, anywhere: bool
     ) -> None:
-        behind = int(np.searchsorted(nodes.places, x + NEAR * beam.length))  # nodes that the place has behind it
+        behind = int(
+            np.searchsorted(nodes.places, x + NODE_TOLERANCE * beam.length)
+        )  # nodes that the place has behind it
         numbers.fact(path, "is so many nodes from the root:", behind)
         start = nodes.places[behind - 1] if behind else 0.0
         _add_interval(numbers, f"{path}.after{behind}", beam, float(start), x)
@@ -298,7 +300,7 @@ class SpaceFrames(Frames):
 
 def _add_interval(numbers: Numbers, path: str, beam: LinkIntegrals, start: float, end: float) -> None:
     turn, bow = _interval(beam, start, end)
-    present = Patterns(beam).turns_between(start, end)
+    present = SparsityPatterns(beam).relative_rotation(start, end)
     numbers.add(f"{path}.turn", "rad", turn, present)
     numbers.add(f"{path}.bow", "rad", bow, present)
 

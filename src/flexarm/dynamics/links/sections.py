@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from flexarm.beam.foreshortening import MOVES, TURNS, Product, SecondOrderBlocks
+from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, Product, SecondOrderBlocks
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.beam.section_nodes import LinkNodes, nodes_of
-from flexarm.beam.sparsity import NEAR, Patterns
+from flexarm.beam.section_nodes import LinkNodes, link_nodes
+from flexarm.beam.sparsity import NODE_TOLERANCE, SparsityPatterns
 from flexarm.dynamics.links.beam_parameters import add_section_inertia
 from flexarm.dynamics.links.sliding_shapes import RailShapes
 from flexarm.dynamics.parameters import SymbolsUnder
@@ -71,23 +71,23 @@ def pulled(products: Sequence[Product], shapes: ShapeSymbols, numbers: SymbolsUn
 
 def add_station(numbers: Numbers, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
     """Shapes at x; `anywhere`: with numbers for all that could have a value at some x."""
-    patterns = Patterns(integrals)
-    x = x if anywhere else patterns.snapped(x)
+    patterns = SparsityPatterns(integrals)
+    x = x if anywhere else patterns.snap(x)
     station = integrals.station(x)
     U, ones = (patterns.a, np.zeros_like(patterns.a)) if anywhere else patterns.U(x)
-    inside = np.array(anywhere or x > NEAR * integrals.length)
+    inside = np.array(anywhere or x > NODE_TOLERANCE * integrals.length)
     numbers.add(f"{path}.x", "m", station.x, inside)
     numbers.add(f"{path}.U", "m", station.U, U, ones=ones)
     add_turn(numbers, path, integrals, x, anywhere)
-    add_products(numbers, f"{path}.F", "m", integrals, MOVES, x, anywhere)
+    add_products(numbers, f"{path}.F", "m", integrals, DISPLACEMENT_PRODUCTS, x, anywhere)
 
 
 def add_turn(numbers: Numbers, path: str, integrals: LinkIntegrals, x: float, anywhere: bool = False) -> None:
     """Only the rotation of the section at x."""
-    patterns = Patterns(integrals)
+    patterns = SparsityPatterns(integrals)
     W, ones = (patterns.turned, np.zeros_like(patterns.turned)) if anywhere else patterns.W(x)
     numbers.add(f"{path}.W", "rad", integrals.station(x).W, W, ones=ones)
-    add_products(numbers, f"{path}.Q", "rad", integrals, TURNS, x, anywhere)
+    add_products(numbers, f"{path}.Q", "rad", integrals, ROTATION_PRODUCTS, x, anywhere)
 
 
 def add_products(
@@ -100,7 +100,7 @@ def add_products(
     anywhere: bool = False,
 ) -> None:
     """Their blocks at x."""
-    forms, patterns, end = SecondOrderBlocks(integrals), Patterns(integrals), np.inf if anywhere else x
+    forms, patterns, end = SecondOrderBlocks(integrals), SparsityPatterns(integrals), np.inf if anywhere else x
     for k, each in forms.present(products):
         same = each.one == each.other
         numbers.add(f"{path}.{k}", unit, forms.at(each, x), patterns.product(each, end), symmetric=same)
@@ -115,11 +115,11 @@ class Forms:
 
     def displacement(self, eta: Jet) -> Jet:
         """(3,): of the axis against the straight one."""
-        return eta.through(self.there["U"]) + summed(MOVES, self.shapes, self.there.under("F"), eta)
+        return eta.through(self.there["U"]) + summed(DISPLACEMENT_PRODUCTS, self.shapes, self.there.under("F"), eta)
 
     def angles(self, eta: Jet) -> Jet:
         """(3,): about x, y, z."""
-        return eta.through(self.there["W"]) + summed(TURNS, self.shapes, self.there.under("Q"), eta)
+        return eta.through(self.there["W"]) + summed(ROTATION_PRODUCTS, self.shapes, self.there.under("Q"), eta)
 
 
 def station_steps(shapes: ShapeSymbols, there: SymbolsUnder, eta: Jet) -> list[Step]:
@@ -139,9 +139,9 @@ def section_steps(place: Jet, angles: Jet) -> list[Step]:
 
 
 def add_sections(numbers: Numbers, path: str, beam: LinkIntegrals) -> None:
-    patterns = Patterns(beam)
+    patterns = SparsityPatterns(beam)
     if turning_sections(beam):
-        nodes = nodes_of(beam)
+        nodes = link_nodes(beam)
         add_spin(numbers, path, nodes, patterns)
         for k, x in enumerate(nodes.places.tolist()):
             add_turn(numbers, f"{path}.nodes.{k}", beam, x)
@@ -163,7 +163,7 @@ def turning_sections(beam: LinkIntegrals) -> bool:
     return counts and bool(beam.count) and beam.stiffening != "none"  # which has no second-order terms
 
 
-def add_spin(numbers: Numbers, path: str, nodes: LinkNodes, patterns: Patterns) -> None:
+def add_spin(numbers: Numbers, path: str, nodes: LinkNodes, patterns: SparsityPatterns) -> None:
     """Forms of the spins at the nodes, about each axis of the sections."""
     numbers.fact(path, "is followed at so many nodes:", len(nodes.places))
     numbers.fact(path, "has so many pieces:", len(nodes.pieces))
@@ -267,8 +267,8 @@ def _combined(orders: list[Any], x: Jet, eta: Jet) -> Jet:
 
 def _shortened(along: RailShapes, name: str, x: Jet, eta: Jet, slope: Jet, row: Any) -> Jet:
     """-1/2 int (v')^2, whose end moves."""
-    index = next(k for k, each in enumerate(MOVES) if each.one == each.other == name)
-    found = eta.form(along.form(f"F.{index}", MOVES[index], x.x))
+    index = next(k for k, each in enumerate(DISPLACEMENT_PRODUCTS) if each.one == each.other == name)
+    found = eta.form(along.form(f"F.{index}", DISPLACEMENT_PRODUCTS[index], x.x))
     if not along.moves:
         return found
     tilt, dtilt = slope.x**2 / 2, slope.x * (slope.dx + row @ eta.dx)
@@ -282,10 +282,12 @@ def _of_two_families(along: RailShapes, x: Jet, eta: Jet) -> tuple[Jet, Jet, Jet
         return none, none, none
     here, amplitudes = ca.SX.sym("x"), ca.SX.sym("eta", along.of.count)
     columns = [ca.SX.zeros(3) for _ in range(3)]
-    for each, value in zip(MOVES, along.forms("F", MOVES, here, amplitudes), strict=True):
+    for each, value in zip(
+        DISPLACEMENT_PRODUCTS, along.forms("F", DISPLACEMENT_PRODUCTS, here, amplitudes), strict=True
+    ):
         if each.one != each.other:  # the others are the shortenings
             columns[0 if each.integrated == "once" else 1][each.axis] += value
-    for each, value in zip(TURNS, along.forms("Q", TURNS, here, amplitudes), strict=True):
+    for each, value in zip(ROTATION_PRODUCTS, along.forms("Q", ROTATION_PRODUCTS, here, amplitudes), strict=True):
         columns[2][each.axis] += value
     found = followed(ca.vertcat(*columns), ca.vertcat(here, amplitudes), x.above(eta))
     return found.of(slice(0, 3)), found.of(slice(3, 6)), found.of(slice(6, 9))

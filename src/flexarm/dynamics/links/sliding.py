@@ -16,7 +16,7 @@ import numpy as np
 
 from flexarm.beam.loaded_modes import Loads
 from flexarm.beam.sliding_integrals import SlidingIntegrals
-from flexarm.beam.sparsity import NEAR
+from flexarm.beam.sparsity import NODE_TOLERANCE
 from flexarm.dynamics.bodies import Body, SymbolicBody, symbolic
 from flexarm.dynamics.links.exact import ExactLink
 from flexarm.dynamics.links.model import LinkModel
@@ -28,7 +28,7 @@ from flexarm.dynamics.spatial_algebra import Jet, Shift, Step
 from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Link
 from flexarm.robot.carried_inertia import hub_load
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 
 if TYPE_CHECKING:
     from flexarm.beam.integrals import LinkIntegrals
@@ -83,7 +83,7 @@ class GrippedLink(LinkModel):
             numbers.add(f"{path}.x", "m", x)
             self.add_rail(numbers, path, body)
 
-    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: Contact = "continuous") -> None:
+    def add_rail(self, numbers: Numbers, path: str, body: Body, contact: PrismaticContact = "continuous") -> None:
         part_kind(body.integrals.stiffening).add_rail(numbers, f"{path}.front", body.integrals)
         if body.rear is not None:
             part_kind(body.rear.stiffening).add_rail(numbers, f"{path}.rear", body.rear)
@@ -136,7 +136,7 @@ class GrippedLink(LinkModel):
         return self.moving_place(body, there, Jet.constant(there["x"]), own)
 
     def moving_place(
-        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: Contact = "continuous"
+        self, body: SymbolicBody, rail: SymbolsUnder, x: Jet, own: Jet, contact: PrismaticContact = "continuous"
     ) -> list[Step]:
         """x counts from the end behind the joint."""
         front, *rear = moving_parts(body, own)
@@ -184,7 +184,7 @@ def _both(body: Body, path: str) -> list[tuple[str, Any]]:
 
 
 def _end(body: Body, x: float) -> str:
-    near = NEAR * body.link.length
+    near = NODE_TOLERANCE * body.link.length
     if x <= near and body.rear is not None:
         return "root"
     return "tip" if x >= body.link.length - near else "inside"

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from flexarm.beam.sliding_integrals import SlidingIntegrals
-from flexarm.beam.sparsity import Patterns
+from flexarm.beam.sparsity import SparsityPatterns
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet
 from flexarm.foundation.dataclass import dataclass
@@ -182,7 +182,7 @@ def moving_parts(body: SymbolicBody, own: Jet) -> list[MovingPart]:
 def _signs(shapes: ShapeSymbols) -> Any:
     """How deflections change their sign when the axes are turned."""
     return ca.DM(
-        [FAMILIES[name].reversed for name, place in shapes.columns.items() for _ in range(place.start, place.stop)]
+        [FAMILIES[name].reversed_sign for name, place in shapes.columns.items() for _ in range(place.start, place.stop)]
     )
 
 
@@ -192,7 +192,7 @@ def form(deta: Any, zeta: Any, plain: Any, mixed: Any, flowing: Any) -> Any:
 
 def add_strain_by_family(numbers: Numbers, path: str, part: SlidingIntegrals) -> None:
     """Stiffness and damping of each family."""
-    flexible, material, patterns = part.link.flexible, part.link.material, Patterns(part)
+    flexible, material, patterns = part.link.flexible, part.link.material, SparsityPatterns(part)
     if flexible is None or material is None or not part.count:
         return
     given = flexible.damping
@@ -203,7 +203,7 @@ def add_strain_by_family(numbers: Numbers, path: str, part: SlidingIntegrals) ->
     for name in part.families:
         place = part.columns[name]
         overlap = patterns.overlap(name)
-        plain, mixed, flowing = part.damped[name]
+        plain, mixed, flowing = part.convected_damping[name]
         numbers.add(f"{path}.{name}.K", "J", plain, patterns.stiffness_of(name), symmetric=True)
         numbers.add(f"{path}.{name}.K_mixed", "J", mixed, overlap)
         numbers.add(f"{path}.{name}.K_flowing", "J", flowing, overlap, symmetric=True)
@@ -216,7 +216,7 @@ def add_strain_by_family(numbers: Numbers, path: str, part: SlidingIntegrals) ->
 
 def add_turning(numbers: Numbers, path: str, part: SlidingIntegrals) -> None:
     """Of sections that turn without tilting."""
-    patterns = Patterns(part)
+    patterns = SparsityPatterns(part)
     numbers.add(f"{path}.section_inertia", "kg m2", part.section_inertia, patterns.section_inertia)
     for row in range(3):
         if patterns.section_inertia[row]:

@@ -10,11 +10,11 @@ from typing import Any
 import casadi as ca
 
 from flexarm.beam.foreshortening import Product
-from flexarm.beam.sparsity import NEAR
+from flexarm.beam.sparsity import NODE_TOLERANCE
 from flexarm.dynamics.bodies import ShapeSymbols
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.foundation.dataclass import dataclass
-from flexarm.robot.joints import Contact
+from flexarm.robot.joints import PrismaticContact
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class DistalNode(NodalShapes):
     there, so that this node is where x is."""
 
     def standing(self, nodes: Any) -> tuple[Any, slice]:
-        return nodes[1:-1] + NEAR * nodes[-1], slice(1, None)
+        return nodes[1:-1] + NODE_TOLERANCE * nodes[-1], slice(1, None)
 
 
 @dataclass(frozen=True)
@@ -164,14 +164,14 @@ class ProximalNode(DistalNode):
         return super().standing(nodes)[0], slice(0, -1)
 
 
-UNDER_A_SLIDE: dict[Contact, type[RailShapes]] = {
+UNDER_A_SLIDE: dict[PrismaticContact, type[RailShapes]] = {
     "continuous": SlidingShapes,
     "nodal": NearestNode,
     "element": DistalNode,
 }
 """What a joint follows that rides along a link."""
 
-IN_A_GUIDE: dict[Contact, dict[str, type[NodalShapes]]] = {
+IN_A_GUIDE: dict[PrismaticContact, dict[str, type[NodalShapes]]] = {
     "nodal": {"grip": NearestNode},
     "element": {"grip.proximal": ProximalNode, "grip.distal": DistalNode},  # My et al., section 4.3
 }

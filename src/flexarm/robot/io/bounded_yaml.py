@@ -11,9 +11,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent
 from ruamel.yaml.nodes import ScalarNode
 
-MOST_VALUES = 50_000  # keys, values, lists and mappings; an alias counts as what it stands for
-MOST_DEPTH = 50  # of lists and mappings in one another
-MOST_DIGITS = 400  # of a whole number
+MAX_VALUES = 50_000  # keys, values, lists and mappings; an alias counts as what it stands for
+MAX_DEPTH = 50  # of lists and mappings in one another
+MAX_DIGITS = 400  # of a whole number
 
 
 class BoundsError(MarkedYAMLError):
@@ -33,13 +33,13 @@ class BoundedComposer(Composer):
         before = self._count
         self._count += self._sizes.get(event.anchor, 1) if isinstance(event, AliasEvent) else 1
         self._level += 1
-        if self._count > MOST_VALUES:
-            raise BoundsError(None, None, f"holds more than {MOST_VALUES} values", event.start_mark)
-        if self._level > MOST_DEPTH:
-            raise BoundsError(None, None, f"is nested more than {MOST_DEPTH} deep", event.start_mark)
+        if self._count > MAX_VALUES:
+            raise BoundsError(None, None, f"holds more than {MAX_VALUES} values", event.start_mark)
+        if self._level > MAX_DEPTH:
+            raise BoundsError(None, None, f"is nested more than {MAX_DEPTH} deep", event.start_mark)
         node = super().compose_node(parent, index)
-        if isinstance(node, ScalarNode) and len(node.value) > MOST_DIGITS and str(node.tag).endswith(":int"):
-            raise BoundsError(None, None, f"has a whole number of more than {MOST_DIGITS} digits", event.start_mark)
+        if isinstance(node, ScalarNode) and len(node.value) > MAX_DIGITS and str(node.tag).endswith(":int"):
+            raise BoundsError(None, None, f"has a whole number of more than {MAX_DIGITS} digits", event.start_mark)
         if event.anchor is not None and not isinstance(event, AliasEvent):
             self._sizes[event.anchor] = self._count - before
         self._level -= 1

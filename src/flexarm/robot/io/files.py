@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.files import write_text
-from flexarm.foundation.messages import shown, unknown
+from flexarm.foundation.messages import describe_unknown, shown
 from flexarm.robot.description import Description, warn_of_units
-from flexarm.robot.errors import TOLD, DescriptionError, DescriptionProblem, located
+from flexarm.robot.errors import MAX_LISTED_PROBLEMS, DescriptionError, DescriptionProblem, location_prefix
 from flexarm.robot.io.yaml_source import Source, checked_path
 from flexarm.robot.robot import Robot
 
@@ -52,7 +52,7 @@ def read_source(path: FilePath) -> tuple[Robot, dict[str, Any], Source]:
             problems.append(DescriptionProblem(section, source.data[section], "must be a mapping"))
     allowed = [*Robot.model_fields, SIMULATION, SWEEP]
     unknowns = [name for name in source.data if name not in fields and name not in (SIMULATION, SWEEP)]
-    problems += [DescriptionProblem(name, ..., unknown("unknown field", name, allowed)) for name in unknowns]
+    problems += [DescriptionProblem(name, ..., describe_unknown("unknown field", name, allowed)) for name in unknowns]
     if problems:
         lines = [replace(problem, line=source.line(problem.path)) for problem in problems]
         raise DescriptionError(lines, source.file) from None
@@ -65,10 +65,10 @@ def _not_text(name: object) -> bool:
 
 
 def _warn(source: Source, doubts: list[DescriptionProblem]) -> None:
-    for doubt in doubts[:TOLD]:
-        warn_of_units(located(source.file, source.line(doubt.path)) + str(doubt))
-    if (more := len(doubts) - TOLD) > 0:
-        warn_of_units(f"{located(source.file)}{more} more values look as if they were in another unit")
+    for doubt in doubts[:MAX_LISTED_PROBLEMS]:
+        warn_of_units(location_prefix(source.file, source.line(doubt.path)) + str(doubt))
+    if (more := len(doubts) - MAX_LISTED_PROBLEMS) > 0:
+        warn_of_units(f"{location_prefix(source.file)}{more} more values look as if they were in another unit")
 
 
 def save(robot: Robot, path: FilePath) -> None:
@@ -90,7 +90,7 @@ def yaml_text(robot: Robot, simulation: Mapping[str, Any] | None = None, sweep: 
         for name, given in ((SIMULATION, simulation), (SWEEP, sweep))
         if given
     }
-    _writer().dump(_block(plain(robot)) | sections, text)
+    _writer().dump(_block(plain_data(robot)) | sections, text)
     return text.getvalue()
 
 
@@ -119,13 +119,13 @@ def _kinds_of(parent: type[Description]) -> Iterator[type[Description]]:
         yield from _kinds_of(kind)
 
 
-def plain(value: Any) -> Any:
+def plain_data(value: Any) -> Any:
     """A description as mappings, lists and numbers, without the fields that have their default."""
     if isinstance(value, tuple):
-        return [plain(item) for item in value]
+        return [plain_data(item) for item in value]
     if not isinstance(value, Description):
         return value
-    data = {name: plain(item) for name, item in value.given}
+    data = {name: plain_data(item) for name, item in value.given}
     return data[value.tag] if value.tag is not None and len(data) == 1 else data  # `joint: weld`
 
 

@@ -11,7 +11,7 @@ from flexarm.foundation.files import read_bytes
 from flexarm.foundation.messages import shown
 from flexarm.robot.errors import DescriptionError, DescriptionProblem
 
-MOST_BYTES = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Source:
         file = checked_path(path)
         marked = _parse(_text(file), file)
         if marked is None:
-            raise refusal(file, "the file is empty; a robot needs at least `links`", line=1)
+            raise file_error(file, "the file is empty; a robot needs at least `links`", line=1)
         if not isinstance(marked, dict):
-            raise refusal(file, f"a robot file is a mapping (name, links, ...), but this is {_kind(marked)}", line=1)
+            raise file_error(file, f"a robot file is a mapping (name, links, ...), but this is {_kind(marked)}", line=1)
         return cls(file, _plain(marked, {}), marked)
 
     def line(self, path: str) -> int:
@@ -60,22 +60,22 @@ def checked_path(path: str | os.PathLike[str]) -> str:
         raise DescriptionError([DescriptionProblem("path", path, "must be the name of a file")])
     file = os.fsdecode(path)
     if not file or "\0" in file:
-        raise refusal(shown(file), "is no path: give the name of a file")
+        raise file_error(shown(file), "is no path: give the name of a file")
     return file
 
 
 def _text(file: str) -> str:
     raw = b""
     try:
-        raw = read_bytes(file, MOST_BYTES)
+        raw = read_bytes(file, MAX_FILE_BYTES)
         return raw.decode("utf-8-sig")
     except OSError as error:
         raise DescriptionError([DescriptionProblem("", ..., str(error))]) from None
     except UnicodeDecodeError as error:
         if raw.startswith(b"\x89HDF"):
-            raise refusal(file, "holds the results of a run, not a robot: fa.Run.load reads it") from None
+            raise file_error(file, "holds the results of a run, not a robot: fa.Run.load reads it") from None
         line = raw.count(b"\n", 0, error.start) + 1
-        raise refusal(file, f"is not UTF-8 text (byte {raw[error.start]:#04x})", line=line) from None
+        raise file_error(file, f"is not UTF-8 text (byte {raw[error.start]:#04x})", line=line) from None
 
 
 def _parse(text: str, file: str) -> Any:
@@ -87,21 +87,21 @@ def _parse(text: str, file: str) -> Any:
     try:
         return bounded_yaml().load(text)
     except BoundsError as error:
-        raise refusal(file, str(error.problem), error.problem_mark.line + 1) from None
+        raise file_error(file, str(error.problem), error.problem_mark.line + 1) from None
     except DuplicateKeyError as error:
         mark = error.problem_mark
         key = re.search(r'duplicate key "(.*?)"', str(error.problem))
         name = f"{key[1]!r} " if key else ""
-        raise refusal(file, f"the key {name}stands twice in one mapping", mark.line + 1, mark.column + 1) from None
+        raise file_error(file, f"the key {name}stands twice in one mapping", mark.line + 1, mark.column + 1) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = ", ".join(part for part in (error.context, error.problem) if part)
         position = (mark.line + 1, mark.column + 1) if mark is not None else (None, None)
-        raise refusal(file, f"is not valid YAML: {said}", *position) from None
+        raise file_error(file, f"is not valid YAML: {said}", *position) from None
     except YAMLError as error:
         place = getattr(error, "position", None)  # of a character that YAML does not allow
         line = None if place is None else text.count("\n", 0, place) + 1
-        raise refusal(file, f"is not valid YAML: {str(error).splitlines()[0]}", line) from None
+        raise file_error(file, f"is not valid YAML: {str(error).splitlines()[0]}", line) from None
 
 
 def _plain(node: Any, done: dict[int, Any]) -> Any:
@@ -128,5 +128,5 @@ def _kind(value: object) -> str:
     return "a list" if isinstance(value, list) else f"only {shown(value)}"
 
 
-def refusal(file: str, sentence: str, line: int | None = None, column: int | None = None) -> DescriptionError:
+def file_error(file: str, sentence: str, line: int | None = None, column: int | None = None) -> DescriptionError:
     return DescriptionError([DescriptionProblem("", ..., sentence, line, column)], file)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from flexarm.foundation.messages import heard, shown
+from flexarm.foundation.messages import collect_warnings, shown
 from flexarm.results.run import Run
 from flexarm.studio.compute import Result
 from flexarm.studio.export_python import python_program
@@ -153,7 +153,7 @@ class FilesPanel:
     def take(self, name: str, content: bytes) -> None:
         """A file that came from the browser."""
         self._page.forget()
-        with heard() as said:
+        with collect_warnings() as said:
             found = opened(name, content)
         if isinstance(found, SweepResults):
             self._page.sweeps.take(found, self._page.case)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.progress import left
+from flexarm.foundation.progress import format_time_left
 from flexarm.studio.panels.linear import PERIOD
 from flexarm.studio.panels.widgets import box
 from flexarm.studio.rendering import FPS, Shots, VideoCancelled, filmed, png, require_kind
@@ -139,7 +139,7 @@ class PicturesPanel:
 
     def _tell(self, done: int, count: int, pace: float) -> None:
         self._done.value = 100.0 * done / count
-        self._said.content = box(f"film: {done} of {count} frames, {left(count - done, pace)}")
+        self._said.content = box(f"film: {done} of {count} frames, {format_time_left(count - done, pace)}")
 
     def _see(self, visible: bool) -> None:
         for handle in (self._done, self._said, self._cancel):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.progress import left
+from flexarm.foundation.progress import format_time_left
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
 from flexarm.studio.files import sweep_file
@@ -278,7 +278,7 @@ class SweepPanel:
                 last = now
                 self._done.value = 100.0 * done / whole
                 self._far.content = box(
-                    f"{done} of {whole} members, {left(whole - done, done / max(now - begin, 1e-9))}"
+                    f"{done} of {whole} members, {format_time_left(whole - done, done / max(now - begin, 1e-9))}"
                 )
 
         problem: Exception | None = None

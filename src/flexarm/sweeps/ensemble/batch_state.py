@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexarm.dynamics.system import TOO_LARGE, System
-from flexarm.foundation.interrupts import Ending, Status
+from flexarm.foundation.interrupts import Status, StopRun
 from flexarm.foundation.validation import Array
 from flexarm.simulation.events import Event, Watch
 from flexarm.simulation.integration import LOOK
@@ -112,7 +112,7 @@ class BatchState:
                     packed[group, ..., target] = packed[group, ..., source]
                 self.inputs.copy_lane(group, source, target)
 
-    def end_failed_inputs(self, failures: dict[int, Ending], group: int | None = None) -> None:
+    def end_failed_inputs(self, failures: dict[int, StopRun], group: int | None = None) -> None:
         """End members whose inputs failed, given by the place of their schedule."""
         for member in self.running if group is None else self.running_in(group):
             if (failure := failures.get(int(self.inputs.which[member]))) is not None:

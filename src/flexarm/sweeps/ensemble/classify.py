@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from flexarm.foundation.messages import shown, told
+from flexarm.foundation.messages import error_text, shown
 from flexarm.foundation.validation import Array, real_number
 from flexarm.robot import DescriptionError, Link, Robot
 from flexarm.robot.path_updates import value_at
@@ -66,7 +66,7 @@ class Candidate(NamedTuple):
     def about(self, error: Exception) -> ValueError:
         """An error that tells whose it is."""
         said = ", ".join(f"{path} = {shown(value)}" for path, value in self.member.changes.items())
-        return ValueError(f"member {self.member.number} ({said}): {told(error)}")
+        return ValueError(f"member {self.member.number} ({said}): {error_text(error)}")
 
 
 class EqualMembers(NamedTuple):

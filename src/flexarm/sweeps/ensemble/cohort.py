@@ -15,7 +15,7 @@ from flexarm.codegen.library import building
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.outputs import Gains
-from flexarm.foundation.messages import heard
+from flexarm.foundation.messages import collect_warnings
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
 from flexarm.integrators.loads import warn_of_idle_loads
@@ -82,7 +82,7 @@ class Cohort:
         """Learn how fast inputs are, in the state in which the typical member begins."""
         try:
             self._begun = applied(replace(self.case, robot=self.system.robot), one.state)
-            with heard():  # `doubts` tells
+            with collect_warnings():  # `doubts` tells
                 q, v = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
         except (ValueError, TypeError, KeyError) as error:
             raise one.about(error) from None
@@ -92,7 +92,7 @@ class Cohort:
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """What should be known of all members, as the typical one tells it."""
-        with heard() as said:
+        with collect_warnings() as said:
             q, _ = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
             warn_of_idle_loads(self.system, self.schedule.loads, q)
         return (*said, *smoothed_steps(self.system))

@@ -22,7 +22,7 @@ from flexarm.codegen.driver import SEGMENT
 from flexarm.codegen.groups import group_source
 from flexarm.codegen.library import building
 from flexarm.codegen.simd_library import LaneFunction, LaneLibrary, Width, widest
-from flexarm.foundation.interrupts import Ending
+from flexarm.foundation.interrupts import StopRun
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import report
 from flexarm.integrators.inputs import SAME, Schedule
@@ -208,7 +208,7 @@ class LaneInputs:
 
     # --- values ---
 
-    def at(self, times: Array) -> tuple[Array, dict[int, Ending]]:
+    def at(self, times: Array) -> tuple[Array, dict[int, StopRun]]:
         """Return inputs at times (s) up to the first at which a function of the user fails, (groups or 1, times,
         entries, lanes), and the failures there by the place of their schedule."""
         found, failures = {}, {}
@@ -236,10 +236,10 @@ class LaneInputs:
         packed = self._arrays.packed(members.reshape(len(members), -1))
         return packed.reshape(self._arrays.groups, count, self.count, self._arrays.lanes)
 
-    def fill_group(self, group: int, times: Array, out: Array) -> dict[int, Ending]:
+    def fill_group(self, group: int, times: Array, out: Array) -> dict[int, StopRun]:
         """Fill the inputs of a group at times (s), (times, entries, lanes); rows from the time of a failure on are not
         numbers. Return the failures by the place of their schedule."""
-        failures: dict[int, Ending] = {}
+        failures: dict[int, StopRun] = {}
         rows: dict[int, Array] = {}
         for lane in range(self._arrays.lanes):
             member = min(group * self._arrays.lanes + lane, self._arrays.members - 1)

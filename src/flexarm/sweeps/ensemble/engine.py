@@ -17,7 +17,7 @@ from contextlib import closing
 import numpy as np
 
 from flexarm.codegen.simd_library import Width
-from flexarm.foundation.messages import told
+from flexarm.foundation.messages import error_text
 from flexarm.sweeps.apply_changes import applied, changed_robot
 from flexarm.sweeps.case import Member, Outcome, Outcomes, SweepCase
 from flexarm.sweeps.ensemble.classify import Candidates, candidates
@@ -137,7 +137,7 @@ def _add_group(sweep: TaskQueue, these: Candidates, threads: int) -> None:
                 raise NotBatchable(f"fewer than {FEWEST_IN_LANES} do not pay for lanes")
             cohort.require_lanes(first)
         except ArithmeticError as why:
-            sweep.add_alone(these[:1], told(why))
+            sweep.add_alone(these[:1], error_text(why))
             these = these[1:]
             continue
         except NotBatchable as why:

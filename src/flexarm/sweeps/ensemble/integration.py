@@ -16,7 +16,7 @@ import numpy as np
 from flexarm.codegen.driver import LARGEST_STATE, NO_LIMIT, TIME_SLACK, DriverStatus
 from flexarm.codegen.groups import PassStatus, next_sizes
 from flexarm.dynamics.system import System
-from flexarm.foundation.interrupts import Ending
+from flexarm.foundation.interrupts import StopRun
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, SAFELY, Tolerance
 from flexarm.profiles.bandwidth import share
@@ -114,7 +114,7 @@ class MemberBatch:
         self.nodes = StoredNodes() if keep else None
         self.unstable: set[int] = set()
         self._is_cancelled = is_cancelled
-        self._failures: dict[int, Ending] = {}  # of inputs of the present group, by the place of their schedule
+        self._failures: dict[int, StopRun] = {}  # of inputs of the present group, by the place of their schedule
         self._error: BaseException | None = None
         self._softens = any(stepper.method.softening(1.0))
         self._stable = np.full(self.arrays.groups, np.inf)  # the longest stable step of explicit methods (s)

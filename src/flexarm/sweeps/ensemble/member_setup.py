@@ -16,7 +16,7 @@ from flexarm.codegen.simd_library import Width
 from flexarm.dynamics.parameters import Numbers
 from flexarm.dynamics.system import System
 from flexarm.feedback.traced_law import TracedLaw
-from flexarm.foundation.messages import heard, suggestion
+from flexarm.foundation.messages import collect_warnings, suggestion
 from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
 from flexarm.integrators.inputs import Schedule
@@ -122,7 +122,7 @@ class MemberSampler:
         parts = parted(changes)
         system = System(changed_robot(self.robot, parts.robot), native=False)
         begun = applied(replace(self.case, robot=system.robot), parts.state)
-        with heard():  # what is said of all of them is in `Cohort.doubts`
+        with collect_warnings():  # what is said of all of them is in `Cohort.doubts`
             q, v = initial_state(system, self.schedule, begun.q0, begun.v0)
         links = system.robot.links
         length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0

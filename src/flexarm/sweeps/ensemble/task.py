@@ -24,7 +24,7 @@ from flexarm.dynamics.stiffening import replaceable_links
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import WIDE_TURN, bends_far, largest, reach
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import told as told_of
+from flexarm.foundation.messages import error_text as told_of
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
 from flexarm.results import truncation_check

@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import flexarm as fa
-from flexarm.robot.description import Description, remembered
+from flexarm.robot.description import Description, lazy_property
 
 
 class Ruler(Description):
     length: float
 
-    @remembered
+    @lazy_property
     def double(self):
         """Twice the length."""
         asked.append(self.length)
@@ -24,7 +24,7 @@ class Ruler(Description):
 
 
 class Marked(Ruler):
-    @remembered
+    @lazy_property
     def double(self):
         return super().double + 1
 
