@@ -19,7 +19,7 @@ GROUPS = {
     "Joints": ["Revolute", "SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"],
     "Constraints": ["Loop", "OnLine", "OnPlane", "PointSupport"],
     "Materials": ["Material"],
-    "Sections": ["Rectangle", "Circle", "Tube", "Box", "IBeam", "Properties", "Tapered", "Stepped", "Piece"],
+    "Sections": ["Rectangle", "Circle", "Tube", "Box", "IBeam", "Properties", "Tapered", "Stepped", "SectionPiece"],
     "Flexibility": ["Flexible", "Modes", "Elements", "Splines", "Reduced", "Damping"],
     "Masses and poses": ["PointMass", "Pose"],
 }

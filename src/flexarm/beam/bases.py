@@ -371,7 +371,7 @@ def _orient_roots(shapes: PiecewisePolynomials, order: int, first: int) -> Piece
 
 
 def _clamped_polynomials(breaks: Array, order: int, degree: int) -> PiecewisePolynomials:
-    """Return all polynomials on the section's pieces that are clamped at the root, with continuity order - 1 at steps."""
+    """Return all polynomials on the section's pieces, clamped at the root, with continuity order - 1 at steps."""
     fractions = tuple((breaks / breaks[-1]).tolist())
     return PiecewisePolynomials(breaks, _clamped_coefficients(fractions, order, degree))
 

@@ -97,7 +97,7 @@ class SecondOrderBlocks:
         return out
 
     def rigid_projection(self, axis: int) -> Array:
-        """Return the inverse of the mass moments of 1 and x as far as the shapes along an axis represent them, (2, 2)."""
+        """Return the inverse mass moments of 1 and x as far as the shapes along an axis represent them, (2, 2)."""
         of = self._of
         place = of.columns.get(BENDING_FAMILIES[axis], slice(0))
         if place.stop - (place.start or 0) < 2:  # one shape cannot represent both

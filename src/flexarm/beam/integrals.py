@@ -177,7 +177,7 @@ class LinkIntegrals:
 
     @cached_property
     def sizes(self) -> Array:
-        """Scale of each elastic coordinate: its value at a largest deflection of the link's length or rotation of 1 rad."""
+        """Value of each elastic coordinate at a largest deflection of the link's length or rotation of 1 rad."""
         pieces = max((len(space.breaks) for space in self.shapes.values()), default=2)
         x = EvenGrid(np.array([0.0, self.length]), 4 * pieces + 1)
         largest = np.full(self.count, 1e-300)
@@ -316,7 +316,7 @@ class LinkIntegrals:
         given = None if self.link.flexible is None else self.link.flexible.damping
         if given is None or given.ratio is None or not self.count:
             return np.zeros((self.count, self.count))
-        # by family, since families do not couple: together, modes of equal frequency (of a round bar) would mix at random
+        # by family, as families do not couple: together, modes of equal frequency (of a round bar) mix at random
         found = {
             name: bases.all_modes(self.M_elastic[place, place], self.K[place, place])
             for name, place in self.columns.items()

@@ -1,4 +1,4 @@
-"""Modes of a link with what it carries."""
+"""Modes of a link loaded with the bodies that it carries."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Loads = tuple[CarriedBody, ...]
 
 @dataclass(frozen=True)
 class LumpedMass:
-    """A unit mass that moves with value * f(at) + slope * f'(at): f a shape function, f' how its sections turn."""
+    """Unit mass that moves with value * f(at) + slope * f'(at), for a shape function f with section rotation f'."""
 
     at: float
     value: float
     slope: float
 
     def scaled(self, mass: float, length: float) -> LumpedMass:
-        """The same with units of mass and length so many times as large."""
+        """Return the lump in units of mass and length multiplied by the given factors."""
         return LumpedMass(self.at * length, self.value * sqrt(mass), self.slope * sqrt(mass) * length)
 
     def row(self, space: PiecewisePolynomials) -> Array:
-        """How it moves with each function of a space."""
+        """Return its displacement per coordinate of each function of a space."""
         out = self.value * space(self.at)[0]
         return np.asarray(out + self.slope * rotation(space)(self.at)[0] if self.slope else out)
 
 
 def lumped_masses(family: str, load: CarriedBody, count: int) -> list[LumpedMass]:
-    """What a load is to so many shapes of one family of deformation."""
+    """Return the unit masses that represent a load in one family of deformation with `count` shapes."""
     if not family.startswith("bend"):
         inertia = load.inertia[0] if family == "twist" else load.mass
         return [LumpedMass(load.at, sqrt(inertia), 0.0)] if inertia > 0 else []
@@ -49,20 +49,22 @@ def lumped_masses(family: str, load: CarriedBody, count: int) -> list[LumpedMass
 
 
 class LoadedModes:
-    """Mass and stiffness of a space of functions, ready for any load.
+    """Mass and stiffness of a space of functions, prepared for eigenproblems with any loads.
 
-    As in `bases.lowest_modes` the flexibility is decomposed, in coordinates in which the stiffness is one.
+    As in `bases.lowest_modes` the flexibility is decomposed, in coordinates in which the stiffness is the identity.
     """
 
     def __init__(self, space: PiecewisePolynomials, mass: Array, stiffness: Array) -> None:
         self.space, self._mass = space, mass
-        self._out = np.linalg.inv(np.linalg.cholesky(stiffness)).T  # of the coordinates in which the stiffness is one
+        self._out = np.linalg.inv(np.linalg.cholesky(stiffness)).T  # from coordinates in which the stiffness is 1
         flexibility = self._out.T @ mass @ self._out
         self._flexibility = (flexibility + flexibility.T) / 2
 
     def modes(self, lumps: Sequence[LumpedMass], count: int) -> PiecewisePolynomials:
-        """Functions that span the first modes of K x = omega^2 (M + lumps) x and are modes of K x = omega^2 M x within
-        that span, ascending and mass-normalised."""
+        """Return functions that span the first modes of K x = omega^2 (M + lumps) x.
+
+        Within that span they are modes of K x = omega^2 M x, ascending and mass-normalized.
+        """
         rows = np.array([lump.row(self.space) for lump in lumps]).reshape(len(lumps), self.space.count)
         soft = _softest(self._flexibility, (rows @ self._out).T, count)
         squares, turns = np.linalg.eigh(soft.T @ self._flexibility @ soft)
@@ -74,10 +76,10 @@ class LoadedModes:
 
 
 def _softest(flexibility: Array, lumps: Array, count: int) -> Array:
-    """Orthonormal vectors of the largest eigenvalues of flexibility + lumps lumps', largest first.
+    """Return orthonormal eigenvectors of the largest eigenvalues of flexibility + lumps lumps', largest first.
 
-    A heavy lump makes one eigenvalue large, beside which the others would be lost in rounding: so for every lump one
-    vector is split off, and what is left is made from the parts, of which the lumps' is then small.
+    A heavy lump makes one eigenvalue so large that the others would be lost in rounding. Therefore one vector is
+    deflated for every lump, from the flexibility and the lumps separately.
     """
     frame, found = np.eye(len(flexibility)), []
     for _ in range(min(lumps.shape[1], count)):
@@ -85,5 +87,5 @@ def _softest(flexibility: Array, lumps: Array, count: int) -> Array:
         rest = np.linalg.qr(top, mode="complete")[0][:, 1:]
         found.append(frame @ top)
         flexibility, lumps, frame = rest.T @ flexibility @ rest, rest.T @ lumps, frame @ rest
-    left = np.linalg.eigh(flexibility + lumps @ lumps.T)[1][:, ::-1]
-    return np.column_stack([*found, frame @ left[:, : count - len(found)]])
+    others = np.linalg.eigh(flexibility + lumps @ lumps.T)[1][:, ::-1]
+    return np.column_stack([*found, frame @ others[:, : count - len(found)]])

@@ -1,9 +1,8 @@
-"""Tables of Legendre polynomials on [-1, 1], made once for each degree. They are shared, hence read-only.
+"""Piecewise polynomials on [0, L] in Legendre form: evaluation, derivatives, integrals, products and fits.
 
-Piecewise polynomials on [0, L]: evaluate, differentiate, integrate, combine.
-
-Every shape function of a link is one of these, so that all integrals over a link are exact by Gauss quadrature.
-The coefficients are Legendre's on each piece: unlike powers of x they stay well conditioned at degree 30 and more.
+Every shape function of a link is a piecewise polynomial, so that Gauss quadrature integrates exactly over a link.
+Unlike powers of x, Legendre polynomials on each piece remain well conditioned at degree 30 and more. Tables of
+Legendre polynomials on [-1, 1] are cached by degree and shared, hence read-only.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 
-CACHE_SIZE = 256  # tables of each kind; a robot needs some ten
+CACHE_SIZE = 256  # tables of each kind; a robot needs about ten
 
 
 def _shared(table: Array) -> Array:
@@ -29,44 +28,44 @@ def _shared(table: Array) -> Array:
 
 @lru_cache(CACHE_SIZE)
 def gauss_rule(points: int) -> tuple[Array, Array]:
-    """Gauss-Legendre nodes and weights."""
+    """Return Gauss-Legendre nodes and weights on [-1, 1]."""
     nodes, weights = legendre.leggauss(points)
     return _shared(nodes), _shared(weights)
 
 
 @lru_cache(CACHE_SIZE)
 def values_at_gauss(points: int, degree: int) -> Array:
-    """(points, degree + 1): every polynomial at every Gauss node."""
+    """Return the Legendre polynomials at the Gauss nodes, shape (points, degree + 1)."""
     return _shared(np.ascontiguousarray(legendre_values(gauss_rule(points)[0], degree)))
 
 
 @lru_cache(CACHE_SIZE)
 def values_at_even(points: int, degree: int) -> Array:
-    """(points, degree + 1): every polynomial at points with equal distances, both ends among them."""
+    """Return the Legendre polynomials at equidistant points including both ends, shape (points, degree + 1)."""
     return _shared(np.ascontiguousarray(legendre_values(np.linspace(-1, 1, points), degree)))
 
 
 @lru_cache(CACHE_SIZE)
 def projection(degree: int) -> Array:
-    """Values at degree + 1 Gauss nodes to coefficients, by the discrete orthogonality of the polynomials there."""
+    """Return the matrix from values at degree + 1 Gauss nodes to coefficients, by discrete orthogonality."""
     _, weights = gauss_rule(degree + 1)
     return _shared((np.arange(degree + 1) + 0.5)[:, None] * values_at_gauss(degree + 1, degree).T * weights)
 
 
 @lru_cache(CACHE_SIZE)
 def differentiation(degree: int, order: int) -> Array:
-    """Coefficients to those of the derivative of an order."""
+    """Return the matrix from coefficients to those of a derivative."""
     return _shared(np.asarray(legendre.legder(np.eye(degree + 1), order)))
 
 
 @lru_cache(CACHE_SIZE)
 def integration(degree: int) -> Array:
-    """Coefficients to those of the antiderivative that is zero at -1."""
+    """Return the matrix from coefficients to those of the antiderivative that is zero at -1."""
     return _shared(np.asarray(legendre.legint(np.eye(degree + 1), lbnd=-1)))
 
 
 def legendre_values(points: Array, degree: int) -> Array:
-    """(points, degree + 1): every polynomial at some points, by the recurrence of three terms."""
+    """Return the Legendre polynomials at points by the three-term recurrence, shape (points, degree + 1)."""
     rows = [np.ones(len(points)), points]
     for k in range(2, degree + 1):
         rows.append(((2 * k - 1) / k) * points * rows[-1] - ((k - 1) / k) * rows[-2])
@@ -74,7 +73,7 @@ def legendre_values(points: Array, degree: int) -> Array:
 
 
 def values_at_point(point: float, degree: int) -> Array:
-    """(degree + 1,): the same at one point, where plain numbers are much faster than arrays of one."""
+    """Return the Legendre polynomials at one point, shape (degree + 1,); floats are faster than arrays of length 1."""
     row = [1.0, point]
     for k in range(2, degree + 1):
         row.append(((2 * k - 1) * point * row[-1] - (k - 1) * row[-2]) / k)
@@ -89,7 +88,7 @@ TINY = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Gauss points, `count` on every piece. Functions with the same pieces have tables of their values there."""
+    """Gauss points, `count` on every piece. Functions with the same pieces are evaluated by tables."""
 
     breaks: Array
     count: int
@@ -107,11 +106,11 @@ class Grid:
         return gauss(self.breaks, self.count)
 
     def table(self, degree: int) -> Array:
-        """(count, degree + 1): Legendre polynomials at the points of one piece."""
+        """Return the Legendre polynomials at the points of one piece, shape (count, degree + 1)."""
         return values_at_gauss(self.count, degree)
 
     def located(self, breaks: Array, degree: int) -> tuple[Indices, Array]:
-        """The piece of each point and the polynomials there, for functions with other pieces than the grid's."""
+        """Return the piece of each point and the polynomials there, for functions with other pieces."""
         key = breaks.tobytes()
         if key not in self._located or self._located[key][1].shape[1] <= degree:
             self._located[key] = _located(self.x, breaks, degree)
@@ -124,7 +123,7 @@ class Grid:
 
 
 class EvenGrid(Grid):
-    """`count` points with equal distances on one piece, from end to end."""
+    """Equidistant points on one piece, including both ends."""
 
     @property
     def x(self) -> Array:
@@ -140,13 +139,22 @@ class EvenGrid(Grid):
 
 @dataclass(frozen=True)
 class PiecewisePolynomials:
-    """`n` functions of x that share their pieces: `breaks` (m + 1,), `coefficients` (degree + 1, m, n)."""
+    """Functions of x with common pieces.
+
+    Parameters
+    ----------
+    breaks : ndarray, shape (m + 1,)
+        Ends of the pieces, ascending.
+    coefficients : ndarray, shape (degree + 1, m, n)
+        Legendre coefficients of the n functions on each piece.
+    """
 
     breaks: Array
     coefficients: Array
 
     @property
     def count(self) -> int:
+        """Number of functions."""
         return int(self.coefficients.shape[2])
 
     @property
@@ -155,11 +163,11 @@ class PiecewisePolynomials:
 
     @property
     def constant(self) -> bool:
-        """Whether they are one constant each on the whole length, by construction."""
+        """True if each is a constant on the whole length by construction."""
         return self.coefficients.shape[:2] == (1, 1)
 
     def __call__(self, x: Array | float | Grid) -> Array:
-        """Values at the points x, shape (points, n); at a break the piece to the right counts."""
+        """Return values at the points x, shape (points, n); at a break those of the right piece."""
         if isinstance(x, Grid):
             return self._on(x)
         if isinstance(x, float):
@@ -167,7 +175,7 @@ class PiecewisePolynomials:
         return self._combined(*_located(np.atleast_1d(np.asarray(x, dtype=float)), self.breaks, self.degree))
 
     def _combined(self, piece: Indices, table: Array) -> Array:
-        """Values from the piece of each point and the polynomials there."""
+        """Return values from the piece of each point and the polynomials there."""
         if len(self.breaks) == 2:
             return np.asarray(table @ self._only_piece)
         return np.asarray(np.einsum("pk,kpn->pn", table, self.coefficients[:, piece, :]))
@@ -177,7 +185,6 @@ class PiecewisePolynomials:
         return np.asarray(self.coefficients[:, 0, :])
 
     def _at(self, x: float) -> Array:
-        """At one point."""
         last = len(self.breaks) - 2
         piece = min(max(int(np.searchsorted(self.breaks, x, side="right")) - 1, 0), last) if last else 0
         left, right = float(self.breaks[piece]), float(self.breaks[piece + 1])
@@ -185,7 +192,7 @@ class PiecewisePolynomials:
         return np.asarray(row @ self.coefficients[:, piece, :])[None, :]
 
     def _on(self, grid: Grid) -> Array:
-        """At the points of a grid, which lie alike on every piece if it has these pieces."""
+        """Return values on a grid, by one table for all pieces if the grid has the same pieces."""
         if self.constant:
             return np.full(((len(grid.breaks) - 1) * grid.count, self.count), self._only_piece)
         if grid.breaks is not self.breaks and grid.breaks.tobytes() != self.breaks.tobytes():
@@ -194,27 +201,27 @@ class PiecewisePolynomials:
         return np.asarray(values.reshape(values.shape[0] * values.shape[1], self.count))
 
     def derivative(self, order: int = 1) -> PiecewisePolynomials:
-        """d/dx of each piece (a jump at a break is not seen), once or `order` times."""
+        """Return the derivative of each piece; jumps at breaks are ignored."""
         return self._transformed(differentiation(self.degree, order), (2 / self._sizes) ** order)
 
     def integral(self) -> PiecewisePolynomials:
-        """The continuous antiderivative that is zero at x = 0."""
+        """Return the continuous antiderivative that is zero at x = 0."""
         found = self.integral_of_pieces()
         ends = found.coefficients.sum(axis=0)  # every Legendre polynomial is 1 at the right end
         found.coefficients[0, 1:, :] += np.cumsum(ends, axis=0)[:-1]
         return found
 
     def times_x(self) -> PiecewisePolynomials:
-        """Each function times x."""
+        """Return the functions times x."""
         grid = Grid(self.breaks, self.degree + 2)
         return from_gauss_values(self.breaks, self.degree + 1, self(grid) * grid.x[:, None])
 
     def integral_of_pieces(self) -> PiecewisePolynomials:
-        """The antiderivative that is zero at the left end of each piece."""
+        """Return the antiderivative that is zero at the left end of each piece."""
         return self._transformed(integration(self.degree), self._sizes / 2)
 
     def _transformed(self, table: Array, scale: Array) -> PiecewisePolynomials:
-        """A table applied to the coefficients of each piece, and a factor for each piece."""
+        """Apply a matrix to the coefficients of each piece, and a factor for each piece."""
         found = (table @ self._flat).reshape(len(table), *self.coefficients.shape[1:])
         return PiecewisePolynomials(self.breaks, found * scale[:, None])
 
@@ -225,17 +232,17 @@ class PiecewisePolynomials:
 
     @property
     def _flat(self) -> Array:
-        """A column for each function on each piece."""
+        """Coefficients with one column per function and piece."""
         return self.coefficients.reshape(len(self.coefficients), -1)
 
     def __matmul__(self, combination: Array) -> PiecewisePolynomials:
-        """The functions N(x) @ combination, combination of shape (n, k)."""
+        """Return the functions N(x) @ combination for a matrix of shape (n, k)."""
         flat = self.coefficients.reshape(-1, self.count) @ combination
         return PiecewisePolynomials(self.breaks, flat.reshape(*self.coefficients.shape[:2], combination.shape[1]))
 
 
 def pair_indices(one: int, other: int, both: bool) -> tuple[Indices, Indices]:
-    """Indices of all pairs of two sets, row by row; of one set with itself the lower half."""
+    """Return indices of all pairs of two sets, row by row, or (not `both`) the lower triangle of one set's pairs."""
     if not both:
         rows, columns = np.tril_indices(one)
         return rows, columns
@@ -243,20 +250,20 @@ def pair_indices(one: int, other: int, both: bool) -> tuple[Indices, Indices]:
 
 
 def from_gauss_values(breaks: Array, degree: int, values: Array) -> PiecewisePolynomials:
-    """The polynomials with these values (points, n) at the degree + 1 Gauss points of each piece."""
+    """Return the polynomials with given values (points, n) at the degree + 1 Gauss points of each piece."""
     shaped = values.reshape(len(breaks) - 1, degree + 1, -1)
     return PiecewisePolynomials(breaks, np.einsum("kg,pgn->kpn", projection(degree), shaped))
 
 
 def multiply(one: PiecewisePolynomials, other: PiecewisePolynomials, both: bool = True) -> PiecewisePolynomials:
-    """The products of all `pairs_of` the functions of two sets."""
+    """Return the products of all `pair_indices` of the functions of two sets."""
     breaks, degree = merge_breaks(one.breaks, other.breaks), one.degree + other.degree
     grid, (rows, columns) = Grid(breaks, degree + 1), pair_indices(one.count, other.count, both)
     return from_gauss_values(breaks, degree, one(grid)[:, rows] * other(grid)[:, columns])
 
 
 def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
-    """Gauss-Legendre nodes and weights on every piece: exact for polynomials of degree 2 points - 1."""
+    """Return Gauss-Legendre nodes and weights on all pieces, exact for polynomials of degree 2 points - 1."""
     nodes, weights = gauss_rule(points)
     left, right = breaks[:-1, None], breaks[1:, None]
     half, centre = (right - left) / 2, (left + right) / 2
@@ -264,19 +271,19 @@ def gauss(breaks: Array, points: int) -> tuple[Array, Array]:
 
 
 def _located(x: Array, breaks: Array, degree: int) -> tuple[Indices, Array]:
-    """The piece of each point, and the Legendre polynomials of that piece there."""
+    """Return the piece of each point and the Legendre polynomials of that piece there."""
     piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
     left, right = breaks[piece], breaks[piece + 1]
     return piece, legendre_values((2 * x - left - right) / (right - left), degree)
 
 
 def constant(value: float, length: float) -> PiecewisePolynomials:
-    """The function that is `value` on [0, length]."""
+    """Return the constant function on [0, length]."""
     return PiecewisePolynomials(np.array([0.0, length]), np.full((1, 1, 1), value))
 
 
 def fit(function: Callable[[float], float], breaks: Array, degree: int) -> PiecewisePolynomials:
-    """The polynomial of `degree` on each piece that equals the function at the Gauss nodes."""
+    """Return the polynomial of a degree on each piece that equals the function at the Gauss nodes."""
     values = _values(function, Grid(breaks, degree + 1)).reshape(-1, degree + 1)
     return PiecewisePolynomials(breaks, (projection(degree) @ values.T)[:, :, None])
 
@@ -284,7 +291,7 @@ def fit(function: Callable[[float], float], breaks: Array, degree: int) -> Piece
 def fit_within(
     function: Callable[[float], float], breaks: Array, degree: int, tolerance: float
 ) -> PiecewisePolynomials:
-    """The same, with pieces halved until the fit meets the function between the nodes to `tolerance` of its value."""
+    """Fit a function and halve pieces until the relative error between the nodes is at most `tolerance`."""
     ends = np.asarray(breaks, dtype=float)
     for _ in range(MAX_HALVINGS):
         found, missed = fit_with_misses(function, ends, degree, tolerance)
@@ -297,7 +304,7 @@ def fit_within(
 def fit_with_misses(
     function: Callable[[float], float], breaks: Array, degree: int, tolerance: float
 ) -> tuple[PiecewisePolynomials, NDArray[np.bool_]]:
-    """The fit, and on which pieces it misses the function between the nodes by more than `tolerance` of its value."""
+    """Return the fit and the pieces on which its relative error between the nodes exceeds `tolerance`."""
     found, between = fit(function, breaks, degree), Grid(breaks, degree + 2)
     exact = _values(function, between)
     missed = np.abs(found(between) - exact) > tolerance * np.abs(exact)
@@ -305,12 +312,12 @@ def fit_with_misses(
 
 
 def _values(function: Callable[[float], float], grid: Grid) -> Array:
-    """(points, 1): a function of one number at every point."""
+    """Return values of a scalar function on a grid, shape (points, 1)."""
     return np.array([[function(x)] for x in grid.x.tolist()])
 
 
 def merge_breaks(*parts: Array | Sequence[float]) -> Array:
-    """Break points of several functions together, those that differ by rounding taken as one."""
+    """Return the union of the breaks of several functions; breaks that differ by rounding are merged."""
     ends = sorted({end for part in parts for end in np.asarray(part, dtype=float).tolist()})
-    least = 1e-12 * max(abs(ends[-1]), TINY)
-    return np.array([ends[0], *(end for before, end in pairwise(ends) if end - before > least)])
+    tolerance = 1e-12 * max(abs(ends[-1]), TINY)
+    return np.array([ends[0], *(end for before, end in pairwise(ends) if end - before > tolerance)])

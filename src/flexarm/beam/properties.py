@@ -1,9 +1,8 @@
-"""What a link is made of, per length, as functions of x.
+"""Mass, inertia and stiffness of a link per length, and shape functions with shear (Timoshenko).
 
-Shear of short links (Timoshenko): sections that do not stay normal to the axis, without coordinates of their own.
-
-Sections turn by psi and the axis leans by N' = psi + gamma, with the strain energy 1/2 int (EI psi'^2 + kGA gamma^2).
-Modes find their gamma as they find their psi. An element has that of statics, where moment and shear force balance.
+With shear, sections rotate by psi and the axis has the slope N' = psi + gamma, with the strain energy
+1/2 int (EI psi'^2 + kGA gamma^2). There are no coordinates for gamma: modes determine it from the eigenproblem like
+psi; elements have the one of statics, where moment and shear force balance.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ FIT_DEGREE, FIT_TOLERANCE = 12, 1e-11
 
 
 class LinkProperties:
-    """Mass, rotary inertia and stiffness per length. The section is asked once at each point, whatever needs it."""
+    """Mass, rotary inertia and stiffness per length; the section is evaluated once at each point."""
 
     def __init__(self, link: Link) -> None:
         self.link = link
@@ -36,29 +35,30 @@ class LinkProperties:
 
     @cached_property
     def steps(self) -> Array:
-        """Where the section jumps, with both ends."""
+        """Places where the section jumps, with both ends (m)."""
         section = self.link.section
         return np.array([0.0, *(section.breaks if section else ()), 1.0]) * self.link.length
 
     @cached_property
     def mass(self) -> PiecewisePolynomials:
+        """Mass per length (kg/m)."""
         return self._along(self._mass_at)
 
     def inertia(self, moment: str) -> PiecewisePolynomials:
-        """Rotary inertia about the axis of a second moment of area (I_p, I_y, I_z)."""
+        """Return the rotary inertia per length about the axis of a second moment of area (I_p, I_y, I_z)."""
         if moment not in self._inertias:
             self._inertias[moment] = self._along(lambda xi: self._inertia_at(xi, moment))
         return self._inertias[moment]
 
     def stiffness(self, family: str) -> PiecewisePolynomials:
-        """What section_property a family of deformation."""
-        material, section_property = self.link.material, FAMILIES[family].section_property
+        """Return the stiffness per length against a family of deformation."""
+        material, property_name = self.link.material, FAMILIES[family].section_property
         assert material is not None
         modulus = material.E if FAMILIES[family].modulus == "E" else material.shear_modulus
-        return self._along(lambda xi: float(modulus * getattr(self._section_at(xi), section_property)))
+        return self._along(lambda xi: float(modulus * getattr(self._section_at(xi), property_name)))
 
     def shear_stiffness(self, family: str) -> PiecewisePolynomials:
-        """What section_property the shear of a family of bending."""
+        """Return the shear stiffness per length of a family of bending."""
         material, area = self.link.material, FAMILIES[family].shear
         assert material is not None
         assert area is not None
@@ -72,21 +72,21 @@ class LinkProperties:
         return self._sections[xi]
 
     def _mass_at(self, xi: float) -> float:
-        """What `Link.mass_per_length` says."""
+        """Return `Link.mass_per_length` from the cached section."""
         link = self.link
         if link.mass is not None or link.section is None or link.material is None:
             return link.mass_per_length(xi)
         return link.material.rho * self._section_at(xi).A
 
     def _inertia_at(self, xi: float, moment: str) -> float:
-        """With the density that gives the mass: a given mass of the link scales the material's."""
+        """Return the rotary inertia per length; a given mass of the link scales the density."""
         if self.link.section is None:
             return 0.0
         section = self._section_at(xi)
         return float(self._mass_at(xi) / section.A * getattr(section, moment))
 
     def _along(self, value: Callable[[float], float]) -> PiecewisePolynomials:
-        """A property given at fractions of the length, as a function of x."""
+        """Return a property given at fractions of the length as a function of x."""
         section, length = self.link.section, self.link.length
         if section is None or (section.uniform and not section.breaks):
             return constant(value(0.5), length)
@@ -106,7 +106,7 @@ ELEMENT_GAUSS_POINTS = 8  # in an element, for the mean of its shear strain
 
 @dataclass(frozen=True)
 class ShearedShapes(PiecewisePolynomials):
-    """Deflections of the axis, with the rotations `turns` of the sections that belong to them."""
+    """Deflections of the axis with the corresponding rotations `turns` of the sections."""
 
     turns: PiecewisePolynomials
 
@@ -116,12 +116,12 @@ class ShearedShapes(PiecewisePolynomials):
 
 
 def rotation(shapes: PiecewisePolynomials) -> PiecewisePolynomials:
-    """How sections turn where the axis bends: with its slope, unless they are sheared."""
+    """Return the rotation of the sections: the slope of the axis, unless there is shear."""
     return shapes.turns if isinstance(shapes, ShearedShapes) else shapes.derivative()
 
 
 def shear_strain(shapes: PiecewisePolynomials) -> PiecewisePolynomials:
-    """By how much the axis leans more than sections turn."""
+    """Return the shear strain, slope of the axis minus rotation of the sections."""
     slope, turns = shapes.derivative(), rotation(shapes)
     out = np.zeros((max(slope.degree, turns.degree) + 1, *slope.coefficients.shape[1:]))
     out[: slope.degree + 1] = slope.coefficients
@@ -130,13 +130,13 @@ def shear_strain(shapes: PiecewisePolynomials) -> PiecewisePolynomials:
 
 
 def with_shear(bending: PiecewisePolynomials, shear: PiecewisePolynomials) -> ShearedShapes:
-    """Functions that bend the link without shear, and others of the same pieces that shear it without bending."""
-    turns, still = bending.derivative(), PiecewisePolynomials(shear.breaks, np.zeros_like(shear.coefficients))
-    return ShearedShapes(bending.breaks, _beside(bending, shear).coefficients, _beside(turns, still))
+    """Join functions that bend the link without shear and functions that shear it without rotation of sections."""
+    turns, zero = bending.derivative(), PiecewisePolynomials(shear.breaks, np.zeros_like(shear.coefficients))
+    return ShearedShapes(bending.breaks, _joined(bending, shear).coefficients, _joined(turns, zero))
 
 
-def _beside(one: PiecewisePolynomials, other: PiecewisePolynomials) -> PiecewisePolynomials:
-    """The functions of both, whose degrees may differ."""
+def _joined(one: PiecewisePolynomials, other: PiecewisePolynomials) -> PiecewisePolynomials:
+    """Return the functions of two sets with the same pieces, whose degrees may differ."""
     degrees = max(one.degree, other.degree) + 1
     out = np.zeros((degrees, len(one.breaks) - 1, one.count + other.count))
     out[: one.degree + 1, :, : one.count] = one.coefficients
@@ -145,10 +145,10 @@ def _beside(one: PiecewisePolynomials, other: PiecewisePolynomials) -> Piecewise
 
 
 def element_functions(nodes: Array, EI: PiecewisePolynomials, kGA: PiecewisePolynomials) -> tuple[Array, Array]:
-    """Deflections and rotations of the elements between nodes, as coefficients (degrees, pieces, functions): those of a
-    unit deflection and of a unit rotation at the left node, then at the right one.
+    """Return deflections and rotations of Timoshenko elements as coefficients (degrees, pieces, functions).
 
-    The rotation is quadratic, the shear strain constant. Of a uniform element these are the exact functions of statics
+    The functions are those of a unit deflection and a unit rotation at the left node, then at the right one. The
+    rotation is quadratic, the shear strain constant; for a uniform element they are the exact functions of statics
     (Przemieniecki 1968).
     """
     count = len(nodes) - 1
@@ -165,7 +165,7 @@ def element_functions(nodes: Array, EI: PiecewisePolynomials, kGA: PiecewisePoly
 
 
 def _static_strain(turns: PiecewisePolynomials, EI: PiecewisePolynomials, kGA: PiecewisePolynomials) -> Array:
-    """(pieces, functions): the mean of gamma = -(EI psi')' / kGA on each piece."""
+    """Return the mean of gamma = -(EI psi')' / kGA on each piece, shape (pieces, functions)."""
     grid, curvature = Grid(turns.breaks, ELEMENT_GAUSS_POINTS), turns.derivative()
     force = -EI(grid) * curvature.derivative()(grid) - EI.derivative()(grid) * curvature(grid)
     shares = grid.weights.reshape(-1, ELEMENT_GAUSS_POINTS, 1)

@@ -1,12 +1,12 @@
-"""Integrals of a part of a link that slides through a joint: its free length changes, its shapes stretch with it.
+"""Integrals of a part of a link that slides through a joint, whose free length changes.
 
-The part sticks out of the joint by the length scale * L. Its point at the fraction X / L of that length deflects by
+The part protrudes from the joint by the length scale * L. Its point at the fraction X / L of that length deflects by
 N(X) eta, with the shapes N of the clamped link of full length L, so every integral over it is one over the link times
 a power of the scale. Material flows through the shapes: while the scale changes, the material point at X has
 
     dX/dt = (rate of scale / scale) (L - X),   d(N eta)/dt = N deta + Nc zeta,   zeta = (rate of scale / scale) eta,
 
-with the convected shapes Nc = (L - X) N'. What is added here to the link's own integrals are those with Nc.
+with the convected shapes Nc = (L - X) N'. The integrals with Nc are added here to those of the link.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from flexarm.foundation.validation import Array
 
 
 class SlidingIntegrals(LinkIntegrals):
-    """The integrals of a uniform link, and those of its convected shapes (names end in _c)."""
+    """Integrals of a uniform link and of its convected shapes (names end in _c)."""
 
     @cached_property
     def _convected(self) -> tuple[Parts, Parts]:
         return self._convected_at(self.grid)
 
     def _convected_at(self, points: Array | Grid) -> tuple[Parts, Parts]:
-        """Nc and Wc at some points; slopes also shrink with the scale, so Wc = (L - X) W' - W for them."""
+        """Return Nc and Wc at points; slopes decrease with the scale, so for them Wc = (L - X) W' - W."""
         x = points.x if isinstance(points, Grid) else points
         ahead = (self.length - x)[:, None]
         rates = {name: space(points) for name, space in self._slopes.items()}
@@ -45,19 +45,19 @@ class SlidingIntegrals(LinkIntegrals):
 
     @cached_property
     def a_c(self) -> Array:
-        """(3, n): int mu Nc."""
+        """Integrals int mu Nc, shape (3, n)."""
         _, mass, _ = self._moments
         return drop_rounding(self._sums((mass,) * 3, self._convected[0]))
 
     @cached_property
     def b_c(self) -> Array:
-        """(3, n): int mu x Nc."""
+        """Integrals int mu x Nc, shape (3, n)."""
         x, mass, _ = self._moments
         return drop_rounding(self._sums((mass * x,) * 3, self._convected[0]))
 
     @cached_property
     def M_c(self) -> dict[str, Array]:
-        """M_c["uv"] = int mu N_u^T Nc_v and so on, every pair in both orders."""
+        """Integrals M_c["uv"] = int mu N_u^T Nc_v and so on, every pair in both orders."""
         _, mass, N = self._moments
         Nc = self._convected[0]
         pairs = [(i, j) for i in range(3) for j in range(3)]
@@ -65,7 +65,7 @@ class SlidingIntegrals(LinkIntegrals):
 
     @cached_property
     def M_cc(self) -> Array:
-        """int mu Nc^T Nc of all three directions."""
+        """Sum of int mu Nc^T Nc over all three directions."""
         _, mass, _ = self._moments
         return sum(
             (self._product(mass, part, part) for part in self._convected[0].values()),
@@ -73,7 +73,7 @@ class SlidingIntegrals(LinkIntegrals):
         )
 
     def turning(self, row: int) -> tuple[Array, Array, Array, Array, Array]:
-        """Of the sections turning about one axis: j and j_c (n,), and int W^T W, W^T Wc, Wc^T Wc with their inertia."""
+        """Return the integrals of rotary inertia about one axis: j, j_c (n,) and those of W^T W, W^T Wc, Wc^T Wc."""
         inertia, W = self._turning
         Wc = self._convected[1]
         mass, plain, flowing = inertia[:, row], W.get(row), Wc.get(row)
@@ -87,7 +87,7 @@ class SlidingIntegrals(LinkIntegrals):
 
     @cached_property
     def convected_damping(self) -> dict[str, tuple[Array, Array, Array]]:
-        """By family, of the strain rate e deta + ec zeta: int k e^T e, e^T ec, ec^T ec, with k the stiffness."""
+        """Integrals k e^T e, k e^T ec, k ec^T ec by family, for the strain rate e deta + ec zeta and stiffness k."""
         out, grid = {}, self.grid
         for name, family in self.families.items():
             space = self.shapes[name].derivative(family.order)

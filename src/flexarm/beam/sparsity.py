@@ -1,7 +1,7 @@
-"""Which entries of a link's integrals are zero by construction, whatever its length, section or material.
+"""Sparsity of a link's integrals: entries that are zero by construction for any length, section or material.
 
-Orthogonal modes, elements that do not touch, planes that do not couple: this follows from the basis and the families,
-never from a value that happens to be small. Arrays of bool, True where there is a number.
+Modes are orthogonal, elements without common nodes and different planes do not couple. This follows from the basis and
+the families, never from small values. Patterns are arrays of bool, True where an entry may differ from zero.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from flexarm.robot.flexibility import FAMILIES
 
 Pattern = NDArray[np.bool_]
 
-NODE_TOLERANCE = 1e-9  # of a link's length: a place as near as this to a node is at it
+NODE_TOLERANCE = 1e-9  # relative to a link's length: places closer to a node than this are at the node
 
-DISPLACEMENT_FAMILIES = {"u": "stretch", "v": "bend_y", "w": "bend_z"}  # which family moves along which axis,
-ROTATION_FAMILIES = ("twist", "bend_z", "bend_y")  # and which turns about x, y, z
+DISPLACEMENT_FAMILIES = {"u": "stretch", "v": "bend_y", "w": "bend_z"}  # by displacement
+ROTATION_FAMILIES = ("twist", "bend_z", "bend_y")  # of rotations about x, y, z
 
 
 class SparsityPatterns:
-    """Of one link's integrals, under the same names."""
+    """Sparsity patterns of one link's integrals, under the names of the integrals."""
 
     def __init__(self, integrals: LinkIntegrals) -> None:
         self._of, self._columns, self._n = integrals, integrals.columns, integrals.count
@@ -41,22 +41,22 @@ class SparsityPatterns:
     def _meshed(self) -> bool:
         return isinstance(self._basis, (Elements, Splines))
 
-    def _lives(self, name: str) -> Pattern:
-        """(pieces, shapes): on which elements a shape is not zero."""
+    def _support(self, name: str) -> Pattern:
+        """Return on which elements each shape differs from zero, shape (pieces, shapes)."""
         return np.asarray((self._of.shapes[name].coefficients != 0).any(axis=0))
 
     def _overlap(self, one: str, other: str, start: float = 0.0, end: float = np.inf) -> Pattern:
-        """Shapes that meet somewhere between two places."""
+        """Return pairs of shapes that are both nonzero somewhere between two places."""
         if not self._meshed:
             met = end > self._near
             return np.full((self._width(one), self._width(other)), met)
         a, b = self._of.shapes[one].breaks, self._of.shapes[other].breaks
         low = np.maximum(np.maximum.outer(a[:-1], b[:-1]), start)
         high = np.minimum(np.minimum.outer(a[1:], b[1:]), end)
-        return np.asarray(self._lives(one).T @ (high - low > self._near) @ self._lives(other))
+        return np.asarray(self._support(one).T @ (high - low > self._near) @ self._support(other))
 
     def overlap(self, name: str) -> Pattern:
-        """Shapes of a family that meet at all."""
+        """Return pairs of shapes of a family with a common element."""
         return self._overlap(name, name)
 
     def _width(self, name: str) -> int:
@@ -64,11 +64,11 @@ class SparsityPatterns:
         return int(place.stop - place.start)
 
     def mass_of(self, name: str) -> Pattern:
-        """Of a family's own mass matrix, in which modes are orthogonal."""
+        """Return the pattern of a family's mass matrix, in which modes are orthogonal."""
         return self._orthogonal(name, self._tip(name))
 
     def unit_of(self, name: str) -> Pattern:
-        """Where a family's own mass matrix is one: modes are normalised so."""
+        """Return where a family's mass matrix is one, since modes are mass-normalized."""
         out = np.zeros((self._width(name),) * 2, dtype=bool)
         if not self._meshed:
             tip = self._tip(name)
@@ -76,13 +76,14 @@ class SparsityPatterns:
         return out
 
     def stiffness_of(self, name: str) -> Pattern:
+        """Return the pattern of a family's stiffness matrix."""
         out = self._orthogonal(name)
         tip = self._tip(name)
         out[:tip, :tip] = True
         return out
 
     def _orthogonal(self, name: str, tip: int = 0) -> Pattern:
-        """Modes meet themselves only, the first `tip` shapes all others."""
+        """Return a diagonal pattern for modes; the first `tip` shapes couple with all others."""
         if self._meshed:
             return self._overlap(name, name)
         out = np.eye(self._width(name), dtype=bool)
@@ -101,12 +102,12 @@ class SparsityPatterns:
 
     @cached_property
     def a(self) -> Pattern:
-        """(3, n): and of everything else that is linear in displacements."""
+        """Pattern of integrals that are linear in displacements, shape (3, n)."""
         return self._rows([DISPLACEMENT_FAMILIES[axis] for axis in "uvw"])
 
     @cached_property
     def turned(self) -> Pattern:
-        """(3, n): of everything that is linear in rotations."""
+        """Pattern of integrals that are linear in rotations, shape (3, n)."""
         return self._rows(ROTATION_FAMILIES)
 
     @cached_property
@@ -121,7 +122,7 @@ class SparsityPatterns:
         return out
 
     def M(self, axes: str, convected: bool = False) -> Pattern:
-        """int mu N_u^T N_v for axes "uv", or with the convected shapes of a sliding link."""
+        """Return the pattern of int mu N_u^T N_v for axes "uv", or with the convected shapes of a sliding link."""
         one, other = (DISPLACEMENT_FAMILIES[axis] for axis in axes)
         if one not in self._columns or other not in self._columns:
             return np.zeros((self._n, self._n), dtype=bool)
@@ -129,13 +130,13 @@ class SparsityPatterns:
         return self._block(one, other, self.mass_of(one) if simple else self._overlap(one, other))
 
     def M_ones(self, axes: str) -> Pattern:
-        """Where it is one by construction."""
+        """Return where M is one by construction."""
         one, other = (DISPLACEMENT_FAMILIES[axis] for axis in axes)
         simple = one == other and one in self._columns and not self._tilts(one)
         return self._blocks({one: self.unit_of(one)} if simple else {})
 
     def _tilts(self, name: str) -> bool:
-        """Whether tilting sections are part of the mass that makes modes orthogonal."""
+        """Return True if modes are orthogonal with rotary inertia included."""
         return self._of.families[name].rotary is not None
 
     @cached_property
@@ -151,7 +152,7 @@ class SparsityPatterns:
         return self._blocks({name: self._overlap(name, name) for name in self._columns if name != "twist"})
 
     def turning(self, row: int) -> Pattern:
-        """Of shapes that turn the sections about one axis."""
+        """Return the pattern of integrals of rotary inertia about one axis."""
         name = ROTATION_FAMILIES[row]
         return self._blocks({name: self._overlap(name, name)} if name in self._columns else {})
 
@@ -175,7 +176,7 @@ class SparsityPatterns:
 
     @cached_property
     def D_ratios(self) -> Pattern:
-        """Diagonal for modes; else every shape of a family meets every other."""
+        """Pattern of damping ratios: diagonal for modes, else full for each family."""
         both = {name: self.mass_of(name) | self.stiffness_of(name) for name in self._columns}
         diagonal = {name: not each[~np.eye(len(each), dtype=bool)].any() for name, each in both.items()}
         return self._blocks(
@@ -183,7 +184,7 @@ class SparsityPatterns:
         )
 
     def product(self, product: Product, end: float = np.inf) -> Pattern:
-        """Of the block of a product of two families, integrated from the root to a place."""
+        """Return the pattern of a product of two families, integrated from the root to a place."""
         return self._overlap(product.one, product.other, end=end)
 
     def _blocks(self, by_family: dict[str, Pattern]) -> Pattern:
@@ -200,11 +201,11 @@ class SparsityPatterns:
     # --- shapes at a place ---
 
     def nonzero_at(self, name: str, x: float) -> Pattern:
-        """(shapes of a family,): which differ from zero at x inside a piece."""
+        """Return which shapes of a family differ from zero at x inside a piece, shape (shapes of the family,)."""
         return np.broadcast_to(self._inside(name, x), self._width(name))
 
     def relative_rotation(self, start: float, end: float) -> Pattern:
-        """(3, n): which shapes turn sections between two places against each other."""
+        """Return which shapes rotate the sections at two places relative to each other, shape (3, n)."""
         out = np.zeros((3, self._n), dtype=bool)
         for row, name in enumerate(ROTATION_FAMILIES):
             if name in self._columns and end - start > self._near:
@@ -216,21 +217,21 @@ class SparsityPatterns:
             return True
         breaks = self._of.shapes[name].breaks
         met = np.minimum(breaks[1:], end) - np.maximum(breaks[:-1], start) > self._near
-        return (self._lives(name) & met[:, None]).any(axis=0)
+        return (self._support(name) & met[:, None]).any(axis=0)
 
     def snap(self, x: float) -> float:
-        """The end of the link, or the node, that a place is at but for rounding."""
+        """Return the end of the link or the node that a place equals up to rounding, else the place."""
         nodes = [space.breaks for space in self._of.shapes.values()] if self._meshed else []
         ends = np.concatenate([[0.0, self._of.length], *nodes])
         nearest = float(ends[np.abs(ends - x).argmin()])
         return nearest if abs(nearest - x) <= self._near else x
 
     def U(self, x: float) -> tuple[Pattern, Pattern]:
-        """(3, n): displacements at x, and where they are one by construction."""
+        """Return the pattern of displacements at x, shape (3, n), and where they are one by construction."""
         return self._at(x, [(DISPLACEMENT_FAMILIES[axis], False) for axis in "uvw"])
 
     def W(self, x: float) -> tuple[Pattern, Pattern]:
-        """(3, n): rotations at x, and where they are one or minus one."""
+        """Return the pattern of rotations at x, shape (3, n), and where they are one or minus one."""
         return self._at(x, [(name, name != "twist") for name in ROTATION_FAMILIES])
 
     def _at(self, x: float, rows: list[tuple[str, bool]]) -> tuple[Pattern, Pattern]:
@@ -243,17 +244,17 @@ class SparsityPatterns:
         return present, ones
 
     def _inside(self, name: str, x: float) -> Any:
-        """Which shapes of a family have a value at x between nodes."""
-        if not self._meshed or x <= self._near:  # at the clamped root a shape that is not a node's own has none
+        """Return which shapes of a family differ from zero at x between nodes."""
+        if not self._meshed or x <= self._near:  # at the clamped root only nodal functions of the root are nonzero
             return x > self._near
-        return self._lives(name)[int(np.searchsorted(self._of.shapes[name].breaks, x)) - 1]
+        return self._support(name)[int(np.searchsorted(self._of.shapes[name].breaks, x)) - 1]
 
     def _nodal(self, name: str, x: float, slope: bool) -> Pattern | None:
-        """At a node its own function alone has a value, or a slope, and that is one; None elsewhere."""
+        """Return the one shape whose value (or slope) at the node x is one, all others being zero; None elsewhere."""
         nodes, order, width = self._of.shapes[name].breaks, FAMILIES[name].order, self._width(name)
         if isinstance(self._basis, Elements):
             per_node, count = (2, len(nodes)) if order == 2 else (self._basis.order, len(nodes))
-            at_root = order - (width - per_node * (count - 1))  # functions that the clamp took away
+            at_root = order - (width - per_node * (count - 1))  # functions that a clamped root removes
         elif self._tip(name):  # the shapes of the tip's own deflection and slope come first
             nodes, per_node, at_root = nodes[-1:], 0, 0
         else:

@@ -1,4 +1,4 @@
-"""What a robot is: frozen, validated descriptions."""
+"""Descriptions of robots: frozen, validated models of links, joints, sections, drives and constraints."""
 
 from flexarm.robot import library
 from flexarm.robot.constraints import Loop, OnLine, OnPlane, PointSupport

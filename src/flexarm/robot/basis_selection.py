@@ -1,8 +1,8 @@
-"""Which shapes a link needs whose description leaves that open: `Flexible()`, `Flexible(up_to=50)`.
+"""Automatic choice of the number of shapes of links that leave it open: `Flexible()`, `Flexible(up_to=50)`.
 
-All from numbers of the description: what of its deformations the robot can excite, how slowly each of them vibrates
-with what the link carries (Dunkerley's sum, at most a fifth below the first frequency), and how many modes there are
-up to a bound (from the number of waves that fit into the link).
+The choice needs only the description: the deformations that the robot can excite, the first frequency of each with the
+bodies that the link carries (Dunkerley's formula, at most a fifth too low), and the number of modes up to a frequency
+bound (from the number of waves that fit into the link).
 """
 
 from __future__ import annotations
@@ -33,21 +33,16 @@ from flexarm.robot.links import Link
 if TYPE_CHECKING:
     from flexarm.robot.robot import Robot
 
-BOUND_FACTOR = 10.0  # times the slowest first frequency of all links: unless given, the bound
-STATIC_FACTOR = (
-    10.0  # times the bound: what is slower has its static shape; the rest changes frequencies by (1 / 10)^2 / 2
-)
-EXTRA_SHAPES = 1  # shape beyond the modes up to the bound, for joints that let go and loads in other postures
-EXPECTED_ERROR = 0.005  # relative error of frequencies up to the bound with these numbers (tests/robot/test_picking.py)
-ELEMENT_ANGLE = 1.2  # of a wave's angle, what one cubic or quadratic element covers with a tenth of that error
-LINEAR_ELEMENT_ANGLE = 0.3  # a linear one
-DUNKERLEY_FACTORS = {
-    1: 8 / pi**2,
-    2: 12 / 12.3624,
-}  # of Dunkerley's sum over a uniform link's own mass, by order: its first mode
+BOUND_FACTOR = 10.0  # default frequency bound, relative to the lowest first frequency of all links
+STATIC_FACTOR = 10.0  # families above this multiple of the bound are left out: an error of frequencies of 0.5 %
+EXTRA_SHAPES = 1  # beyond the modes up to the bound, for free joints and loads in other postures
+EXPECTED_ERROR = 0.005  # relative, of frequencies up to the bound (tests/robot/test_basis_selection.py)
+ELEMENT_ANGLE = 1.2  # phase angle of a wave over one cubic or quadratic element, for a tenth of that error
+LINEAR_ELEMENT_ANGLE = 0.3  # the same for linear elements
+DUNKERLEY_FACTORS = {1: 8 / pi**2, 2: 12 / 12.3624}  # by order; make Dunkerley's sum exact for a uniform link's mass
 MAX_WAVE_ANGLE = 1e5
-JUMP_THRESHOLD = 0.3  # of a wave's own curvature or strain: a jump at a load inside the link that takes more shapes
-STATION_COUNT = 64  # along a link, for its integrals
+JUMP_THRESHOLD = 0.3  # relative to a wave's own curvature or strain; larger jumps at a load need more shapes
+STATION_COUNT = 64  # points along a link for integrals
 
 OUT_OF_PLANE = "nothing moves it out of its plane"
 SLIDING_CAVEAT = (
@@ -59,12 +54,24 @@ LOAD_CAVEAT = "how good they are is not known, for they carry another load than 
 
 @dataclass(frozen=True)
 class BasisSelection:
-    """What was picked for a link.
+    """Selected numbers of shapes of a link.
 
-    counts: by family; insufficient: what would take more, where there cannot be so many.
-    first: about the first frequency of each family that counts (Hz); left_out: why others have no shapes.
-    bound: up to which modes are insufficient (Hz), and whether it was given.
-    caveat: why the error is not known; empty where shapes and loads are such as those by which it was measured.
+    Parameters
+    ----------
+    counts : dict of str to int
+        Numbers by family.
+    insufficient : dict of str to str
+        Families that would need more shapes than possible, and why.
+    first : dict of str to float
+        Estimate of the first frequency of each excited family (Hz).
+    left_out : dict of str to str
+        Families without shapes, and why.
+    bound : float
+        Frequency up to which modes are represented (Hz).
+    given : bool
+        True if the bound was given.
+    caveat : str
+        Reason why the error is unknown; empty if it is known.
     """
 
     counts: dict[str, int]
@@ -82,7 +89,7 @@ class BasisSelection:
         return max([EXPECTED_ERROR, *((self.bound / first) ** 2 / 2 for first in stiff)])
 
     def summary(self) -> str:
-        """In a sentence."""
+        """Return the selection as a sentence."""
         below = f"modes below {self.bound:.4g} Hz" + (
             "" if self.given else f", {BOUND_FACTOR:g} times the slowest link's"
         )
@@ -92,7 +99,7 @@ class BasisSelection:
         return f"{counts} (picked: {'; '.join([below, *self._expected(), *without])})"
 
     def _expected(self) -> list[str]:
-        """What to expect, as far as it is known."""
+        """Return the expected accuracy, as far as it is known."""
         if self.insufficient:
             return [f"{name} would take {more}" for name, more in self.insufficient.items()]
         return [self.caveat or f"expect frequencies to {100 * self.error:.2g} %"]
@@ -102,7 +109,7 @@ class BasisSelection:
 
 
 def select_bases(robot: Robot) -> dict[str, BasisSelection]:
-    """What is picked, by link."""
+    """Return the selection for each link that leaves its numbers open."""
     excited = _excited(robot)
     open_ones = [index for index, link in enumerate(robot.links) if link.flexible is not None and link.flexible.open]
     loads = carried_bodies(robot) if open_ones else []
@@ -120,7 +127,7 @@ def select_bases(robot: Robot) -> dict[str, BasisSelection]:
 
 
 def _slid_on(robot: Robot) -> set[int]:
-    """Links at whose joints, supports and mouths, which move along them, shear or curvature jumps."""
+    """Return the links along which joints, supports or mouths move, where shear or curvature jumps."""
     names = [link.name for link in robot.links]
     found = {parent for link, parent in zip(robot.links, robot.parents) if isinstance(link.joint, RidingJoint)}
     supports = [each for each in robot.every_constraint if isinstance(each, PointSupport)]
@@ -129,7 +136,7 @@ def _slid_on(robot: Robot) -> set[int]:
 
 
 def with_counts(flexible: Flexible, counts: dict[str, int]) -> dict[str, Any]:
-    """The same deformations with numbers, as plain data: some may not go together."""
+    """Return the flexibility with numbers as plain data, which may be invalid together."""
     return {**dict(flexible.given), **counts, "up_to": None}
 
 
@@ -159,13 +166,13 @@ def _pick(
 
 
 def _needed(flexible: Flexible, family: str, counts: dict[str, int]) -> bool:
-    """Whether a family stays however stiff it is: the softest does, and of a link with shear the softest bending."""
+    """Return True for a family kept in spite of its stiffness: the softest one, and with shear the softest bending."""
     bends = any(FAMILIES[name].order == 2 for name in counts)
     return not counts or (flexible.shear and FAMILIES[family].order == 2 and not bends)
 
 
 def _carries(link: Link, loads: tuple[CarriedBody, ...]) -> bool:
-    """Whether the shapes bear what the link carries: modes their own loads, tip shapes any at the tip, elements all."""
+    """Return True if the shapes represent the loads: modes their own, tip shapes those at the tip, elements all."""
     basis = None if link.flexible is None else link.flexible.basis
     if isinstance(basis, Modes):
         return not (basis.given_load and loads)
@@ -175,7 +182,7 @@ def _carries(link: Link, loads: tuple[CarriedBody, ...]) -> bool:
 
 
 def _jumps(link: Link, counts: dict[str, int], bound: float, loads: tuple[CarriedBody, ...]) -> str:
-    """What is told of loads inside a link at which curvature or strain jumps: smooth modes converge slowly there."""
+    """Return the caveat for loads inside a link where curvature or strain jumps, so that modes converge slowly."""
     assert link.flexible is not None
     elements = link.flexible.meshed
     places = {
@@ -193,7 +200,7 @@ def _jumps(link: Link, counts: dict[str, int], bound: float, loads: tuple[Carrie
 
 
 def _felt(link: Link, family: str, bound: float, load: CarriedBody) -> bool:
-    """Whether waves of that frequency feel that a load inside the link makes curvature or strain jump."""
+    """Return True if a load inside the link makes curvature or strain of waves at a frequency jump considerably."""
     if not 0 < load.at < link.length:
         return False
     per_length = _waves(link, family, bound) / link.length
@@ -204,19 +211,19 @@ def _felt(link: Link, family: str, bound: float, load: CarriedBody) -> bool:
 
 
 def _is_node(link: Link, at: float, count: int) -> bool:
-    """Of a mesh of a link; where its section has steps only these count, for elements are then not all as long."""
+    """Return True if a place is a node of the mesh; with a stepped section only its steps are certain to be nodes."""
     steps = () if link.section is None else link.section.breaks
     nodes = np.array(steps) if steps else np.arange(count + 1) / count
     return bool(np.abs(nodes - at / link.length).min() < 1e-9)
 
 
 def _kept(basis: Basis) -> int | None:
-    """How many shapes of every family a basis has, where it says."""
+    """Return the number of modes of every family if the basis gives it."""
     return basis.modes if isinstance(basis, Reduced) else None
 
 
 def _most(basis: Basis, family: str) -> tuple[int, str]:
-    """How many shapes there can be, and what sets that."""
+    """Return the largest possible number of shapes, and its reason."""
     if isinstance(basis, (Elements, Splines)):
         return MAX_ELEMENTS, "there can be"
     if isinstance(basis, Reduced):
@@ -224,12 +231,12 @@ def _most(basis: Basis, family: str) -> tuple[int, str]:
             return basis.modes, f"the {basis.modes} that basis.modes keeps"
         most = basis.mesh_size(family) - basis.tip_shapes(family)
         if most < MAX_MODES:
-            return max(most, 1), "its mesh can make"  # one that makes none is refused
+            return max(most, 1), "its mesh can make"  # a mesh without shapes is refused
     return MAX_MODES, "there can be"
 
 
 def _count(link: Link, family: str, bound: float, below: bool, loads: tuple[CarriedBody, ...]) -> int:
-    """Shapes or elements for modes up to a bound (Hz), `below` which there are any or not."""
+    """Return the number of shapes or elements for modes up to a bound (Hz); `below`: if any are below the bound."""
     assert link.flexible is not None
     basis, waves = link.flexible.basis, _waves(link, family, bound)
     order = FAMILIES[family].order
@@ -238,7 +245,7 @@ def _count(link: Link, family: str, bound: float, below: bool, loads: tuple[Carr
         cover = LINEAR_ELEMENT_ANGLE if straight else ELEMENT_ANGLE
         pieces = 1 if link.section is None else len(link.section.breaks) + 1
         return max(pieces, ceil(waves / cover), 1)
-    # a load that holds the tip, or the tip and its slope, shifts the waves by a quarter or by half of their length
+    # a heavy load holds the tip, or the tip and its slope, which shifts waves by a quarter or half of their length
     inside = max(floor(waves / pi + (order - 0.5 if loads else 0.5)), 1) if below else 0
     count = inside + EXTRA_SHAPES
     if (
@@ -247,12 +254,12 @@ def _count(link: Link, family: str, bound: float, below: bool, loads: tuple[Carr
         and count in LIGHTENED_COUNTS
         and any(any(load.hinged) for load in loads)
     ):
-        count += 1  # of the inertia behind the hinge only a share counts
+        count += 1  # two or three modes are loaded with a share of the inertia behind the hinge
     return max(count - basis.tip_shapes(family), 1) if isinstance(basis, Reduced) else count
 
 
 def _waves(link: Link, family: str, bound: float) -> float:
-    """The angle of the wave of that frequency along the link; very many waves are as many as any."""
+    """Return the phase angle of a wave of a frequency along the link (rad), limited to MAX_WAVE_ANGLE."""
     stiffness, inertia = _along(link, family)
     order = FAMILIES[family].order
     per_length = np.mean((inertia / stiffness) ** (0.5 / order)) * (2 * pi * bound) ** (1 / order)
@@ -260,8 +267,10 @@ def _waves(link: Link, family: str, bound: float) -> float:
 
 
 def _first(link: Link, family: str, loads: tuple[CarriedBody, ...]) -> float:
-    """About the first frequency (Hz) of a family of the clamped link with its loads: Dunkerley's sum, the trace of
-    flexibility times inertia."""
+    """Estimate the first frequency (Hz) of a family of the clamped link with its loads by Dunkerley's formula.
+
+    The formula takes the trace of flexibility times inertia for 1 / omega^2.
+    """
     stiffness, inertia = _along(link, family)
     step = link.length / STATION_COUNT
     x = (np.arange(STATION_COUNT) + 0.5) * step
@@ -287,12 +296,12 @@ def first_bending_frequencies(link: Link, loads: tuple[CarriedBody, ...]) -> dic
 
 
 def _axis(family: str) -> int:
-    """About which sections turn in bending."""
+    """Return the axis about which sections rotate in bending."""
     return 2 if family == "bend_y" else 1
 
 
 def _along(link: Link, family: str) -> tuple[Array, Array]:
-    """What section_property and what moves, per length, at stations along a link."""
+    """Return stiffness and inertia per length at stations along a link."""
     assert link.section is not None
     assert link.material is not None
     fractions = (np.arange(STATION_COUNT) + 0.5) / STATION_COUNT
@@ -302,12 +311,14 @@ def _along(link: Link, family: str) -> tuple[Array, Array]:
     return np.array(stiffness), np.array([per_length(xi) for xi in fractions])
 
 
-# --- what a robot can excite ---
+# --- deformations that a robot can excite ---
 
 
 def _excited(robot: Robot) -> list[tuple[str, ...]]:
-    """The families of each link that joints, gravity and offsets can excite: of a robot that moves in a plane, and that
-    nothing pulls out of it, no bending across the plane and no twist."""
+    """Return the families of each link that joints, gravity and offsets can excite.
+
+    A robot that moves in a plane, without forces out of it, has no bending across the plane and no twist.
+    """
     frames = _frames(robot)
     normal = _normal(robot, frames)
     if normal is None or not _planar(robot, frames, normal):
@@ -316,7 +327,7 @@ def _excited(robot: Robot) -> list[tuple[str, ...]]:
 
 
 def _frames(robot: Robot) -> list[Array]:
-    """The axes of each link in the world, at zero joint coordinates."""
+    """Return the axes of each link in the world, at zero joint coordinates."""
     frames: dict[int, Array] = {}
     for index in robot.order:
         parent = robot.parents[index]
@@ -326,7 +337,7 @@ def _frames(robot: Robot) -> list[Array]:
 
 
 def _normal(robot: Robot, frames: list[Array]) -> Array | None:
-    """Of the plane in which the robot moves if it moves in one: the axis of its hinges, or what gravity leaves."""
+    """Return the normal of the plane of motion if there is one: the axis of revolute joints, or from gravity."""
     for link, frame in zip(robot.links, frames, strict=True):
         if isinstance(link.joint, Revolute):
             return np.asarray(frame @ np.array(link.joint.axis_vector))
@@ -336,7 +347,7 @@ def _normal(robot: Robot, frames: list[Array]) -> Array | None:
 
 
 def _planar(robot: Robot, frames: list[Array], normal: Array) -> bool:
-    """Whether hinges, links, offsets, inertias and gravity keep to a plane."""
+    """Return True if joints, links, offsets, inertias and gravity lie in a plane."""
     parents = robot.parents
     largest = sum(link.length for link in robot.links)
     if abs(normal @ robot.gravity) > 1e-9 * float(np.linalg.norm(robot.gravity)):
@@ -351,7 +362,7 @@ def _planar(robot: Robot, frames: list[Array], normal: Array) -> bool:
             return False
         offsets = [above @ link.offset, *(frame @ lump.offset for lump in _lumps(link))]
         if parent is None:
-            offsets = offsets[1:]  # where the whole robot stands does not matter
+            offsets = offsets[1:]  # the place of the whole robot does not matter
         if any(abs(normal @ offset) > 1e-9 * largest for offset in offsets):
             return False
         if any(_askew(np.array(lump.inertia_matrix), own) for lump in _lumps(link)):
@@ -364,6 +375,6 @@ def _lumps(link: Link) -> list[Any]:
 
 
 def _askew(inertia: Array, axis: Array) -> bool:
-    """Whether a body that turns about an axis would leave its plane."""
+    """Return True if the axis is no principal axis, so that rotation about it has moments across it."""
     turned = inertia @ axis
     return bool(np.abs(turned - axis * (axis @ turned)).max() > 1e-9 * np.abs(inertia).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""What ties a robot beyond its tree: closed loops, points on lines and planes, supports on which a link slides."""
+"""Constraints beyond the tree of links: closed loops, points on lines and planes, supports on which links slide."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DIRECTION = "in the world: x, y, z, -x, -y, -z or three numbers (no unit)"
 
 
 class Constraint(Description):
-    """Equations that the coordinates must satisfy at all times."""
+    """Base class of constraints, equations that the coordinates must satisfy at all times."""
 
     tag: ClassVar[str | None] = "type"
 
@@ -38,11 +38,11 @@ class Constraint(Description):
     @property
     @abstractmethod
     def places(self) -> dict[str, tuple[str, str | None, float | None]]:
-        """By the field that names a link: the link, the field that tells where on it, and that value."""
+        """Links by the field that names them: the link, the field for the place on it, and that field's value."""
 
 
 class Loop(Constraint):
-    """Two sections, or a section and a point of the ground, are joined: the tree becomes a closed loop."""
+    """Closed loop: joins two sections, or a section and a point of the ground."""
 
     type: Literal["loop"] = Field("loop", description="kind of constraint")
     first: str = Field(description="name of a link")
@@ -76,7 +76,7 @@ class Loop(Constraint):
 
     @property
     def axis_vector(self) -> Vector3:
-        """The axis as a unit vector in the first section's axes."""
+        """Axis as a unit vector in the first section's axes."""
         return unit_axis(self.axis)
 
     @property
@@ -102,7 +102,7 @@ class Loop(Constraint):
 
 
 class OnLine(Constraint):
-    """A point of a link stays on a line that is fixed in space."""
+    """Constraint of a point of a link to a line that is fixed in space."""
 
     type: Literal["on-line"] = Field("on-line", description="kind of constraint")
     link: str = Field(description="name of the link")
@@ -124,7 +124,7 @@ class OnLine(Constraint):
 
     @property
     def direction_vector(self) -> Vector3:
-        """The direction as a unit vector in the world."""
+        """Direction as a unit vector in the world."""
         return unit_axis(self.direction)
 
     @property
@@ -133,7 +133,7 @@ class OnLine(Constraint):
 
 
 class OnPlane(Constraint):
-    """A point of a link stays on a plane that is fixed in space."""
+    """Constraint of a point of a link to a plane that is fixed in space."""
 
     type: Literal["on-plane"] = Field("on-plane", description="kind of constraint")
     link: str = Field(description="name of the link")
@@ -155,7 +155,7 @@ class OnPlane(Constraint):
 
     @property
     def normal_vector(self) -> Vector3:
-        """The normal as a unit vector in the world."""
+        """Normal as a unit vector in the world."""
         return unit_axis(self.normal)
 
     @property
@@ -164,7 +164,7 @@ class OnPlane(Constraint):
 
 
 class PointSupport(Constraint):
-    """A support on which a link slides, in space or on another link; it holds the link's axis on both sides."""
+    """Support on which a link slides, in space or on another link; it holds the link's axis on both sides."""
 
     type: Literal["point-support"] = Field("point-support", description="kind of constraint")
     link: str = Field(description="name of the link")
@@ -206,12 +206,12 @@ class PointSupport(Constraint):
 
 
 class Mouth(PointSupport):
-    """The support at the mouth of a `Sleeve`, which makes it; on the ground its position counts from the base."""
+    """Support at the mouth of a `Sleeve`, created by the joint; on the ground its position is relative to the base."""
 
 
 AnyConstraint = Annotated[Loop | OnLine | OnPlane | PointSupport, Field(discriminator="type"), Shorthand()]
 
 
 def constraint_names(constraints: tuple[Constraint, ...]) -> list[str]:
-    """Their names; those without one are called by kind and place in the list."""
+    """Return the names of constraints; the default is the kind and the index in the list, `loop[0]`."""
     return [each.name or f"{each.type}[{index}]" for index, each in enumerate(constraints)]

@@ -1,7 +1,4 @@
-"""Properties of descriptions that are computed once.
-
-The base of everything a robot is made of: frozen, validated, comparable, with errors and warnings in sentences.
-"""
+"""Base class of all parts of a robot: frozen, validated and comparable, with properties that are computed once."""
 
 from __future__ import annotations
 
@@ -24,30 +21,28 @@ from flexarm.robot.errors import (
 
 __all__ = ["lazy_property"]
 
-
 if TYPE_CHECKING:
     from builtins import property as lazy_property
 else:
 
     class lazy_property(property):
-        """A property that a description computes when it is first asked for: it does not change, nor do its parts.
+        """Property that a description computes once, at the first access; its value must be immutable.
 
-        What is lazy_property stands in a slot beside the fields, so that copies (which may have other fields), pickles
-        and comparisons know nothing of it. It must not be something that its users could change. Of two threads that
-        ask at once both compute it.
+        Values are stored in a slot and not in fields, so that copies (whose fields may differ), pickles and comparisons
+        do not include them. Two threads that access it at the same time may both compute it.
         """
 
         def __get__(self, owner: Any, kind: Any = None) -> Any:
             if owner is None:
                 return self
             try:
-                known = owner._cache
+                cache = owner._cache
             except AttributeError:
-                known = {}
-                object.__setattr__(owner, "_cache", known)
-            if self not in known:
-                known[self] = super().__get__(owner, kind)
-            return known[self]
+                cache = {}
+                object.__setattr__(owner, "_cache", cache)
+            if self not in cache:
+                cache[self] = super().__get__(owner, kind)
+            return cache[self]
 
 
 if TYPE_CHECKING:
@@ -55,18 +50,32 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)
 
-SCALAR_TYPES = (float, int, bool, str, type(None))  # values without parts
+SCALAR_TYPES = (float, int, bool, str, type(None))
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class DescriptionMeta(ModelMetaclass):
-    """Lets descriptions be built with positional arguments, and says what is wrong in our words.
-
-    A metaclass, since an `__init__` of our own would also run for nested parts and lose their paths.
-    """
+    # Accepts positional arguments, and converts errors into DescriptionErrors. A metaclass, since an `__init__` would
+    # also run for nested parts and lose their paths. Docstrings and signatures are generated on demand.
 
     if not TYPE_CHECKING:  # type checkers read each class's own `__init__`
+
+        @property
+        def __doc__(cls):
+            from flexarm.robot.docstrings import docstring
+
+            return docstring(cls)
+
+        @property
+        def __signature__(cls):
+            from flexarm.robot.docstrings import signature
+
+            return signature(cls)
+
+        @__signature__.setter
+        def __signature__(cls, value):
+            """Ignore the signature that pydantic sets, which has the tag and no positional arguments."""
 
         def __call__(cls, *args: object, **fields: object) -> Any:
             given = cls._by_name(args, fields)
@@ -87,28 +96,31 @@ class DescriptionMeta(ModelMetaclass):
             return positional | fields
 
 
-def _require_tag(schema: dict[str, Any], model: type[Description]) -> None:
-    """In plain data the tag has no default: it is what tells the kinds apart."""
+def _complete_schema(schema: dict[str, Any], model: type[Description]) -> None:
+    """Describe a class by its summary, and require its tag, which distinguishes the kinds in plain data."""
+    from flexarm.robot.docstrings import summary
+
+    schema["description"] = summary(model)
     if model.tag is not None:
         schema["required"] = [model.tag, *schema.get("required", [])]
 
 
 class Description(BaseModel, metaclass=DescriptionMeta):
-    """A frozen part of a robot. Subclasses add fields, `conflicts` between them and `unit_warnings`."""
+    """Frozen part of a robot. Subclasses add fields, `conflicts` between them and `unit_warnings`."""
 
-    __slots__ = ("_cache",)  # of `lazy_property`
+    __slots__ = ("_cache",)  # values of `lazy_property`
 
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", json_schema_extra=_require_tag)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", json_schema_extra=_complete_schema)
 
     tag: ClassVar[str | None] = None
-    """The field that tells the kinds of a union apart (`type`, `shape`); it is never given by position."""
+    """Field that distinguishes the kinds of a union (`type`, `shape`); it is never given by position."""
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
-        """What is wrong between fields that are each right on their own; paths start at this description."""
+        """Yield problems between fields that are each valid; paths start at this description."""
         return iter(())
 
     def unit_warnings(self) -> list[tuple[str, str]]:
-        """Values that look like another unit: (field, sentence)."""
+        """Return values that seem to be in another unit, as pairs (field, sentence)."""
         return []
 
     @model_validator(mode="after")
@@ -119,38 +131,44 @@ class Description(BaseModel, metaclass=DescriptionMeta):
 
     @lazy_property
     def _conflicts(self) -> tuple[DescriptionProblem, ...]:
-        """Asked for again whenever it becomes part of another description."""
+        """Problems between fields, needed again whenever this becomes part of another description."""
         return tuple(self.conflicts())
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """Build from plain data, without warnings about units."""
+        """Validate plain data or a description, without warnings about units.
+
+        Raises
+        ------
+        DescriptionError
+            If the data are not a valid description.
+        """
         try:
             return super().model_validate(obj, **options)
         except ValidationError as error:
             raise DescriptionError(convert_validation_error(error, cls)) from None
 
     def parts(self, path: str = "") -> Iterator[tuple[str, Description]]:
-        """This description and everything inside it, each with its path."""
+        """Yield this description and all descriptions inside it, each with its path."""
         yield path, self
         for name in type(self).model_fields:
             yield from _parts_of(getattr(self, name), join_paths(path, name))
 
     @lazy_property
     def kinds(self) -> frozenset[type[Description]]:
-        """Of this description and of everything inside it."""
+        """Classes of this description and of all descriptions inside it."""
         inside = (_kinds_of(each) for each in vars(self).values() if type(each) not in SCALAR_TYPES)
         return frozenset({type(self)}).union(*inside)
 
     def every_unit_warning(self) -> Iterator[DescriptionProblem]:
-        """The unit warnings of this description and everything inside it."""
+        """Yield the unit warnings of this description and of all descriptions inside it."""
         for path, part in self.parts():
             for problem in _unit_warnings_of(part):
                 yield problem.under(path)
 
     @lazy_property
     def given(self) -> tuple[tuple[str, Any], ...]:
-        """The fields that differ from their default (required ones have none), and the tag."""
+        """Fields that are required or differ from their default, and the tag."""
         own = ((name, getattr(self, name), field.default) for name, field in type(self).model_fields.items())
         return tuple((name, value) for name, value, default in own if name == self.tag or value != default)
 
@@ -158,7 +176,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         return ((name, value) for name, value in self.given if name != self.tag)
 
     if not TYPE_CHECKING:  # type checkers already refuse assignment to a frozen model
-        __iter__ = None  # or a part would pass for a list of its fields
+        __iter__ = None  # otherwise a part would be accepted as a list of its fields
 
         def __setattr__(self, name: str, value: object) -> None:
             raise AttributeError(f"{type(self).__name__}.{name} cannot be set: descriptions do not change")
@@ -168,7 +186,7 @@ class Description(BaseModel, metaclass=DescriptionMeta):
 
 
 def warn_of_units(message: str) -> None:
-    """Emit a UnitsWarning that points at the first line outside this package: the user's."""
+    """Raise a UnitsWarning with the first line outside this package as its source."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -178,21 +196,21 @@ def warn_of_units(message: str) -> None:
 def warn_of_new_units(
     description: Description, given: Mapping[str, object], known: Collection[DescriptionProblem] = ()
 ) -> None:
-    """Warn about this description and the parts made for it from plain data, but for what is `known`.
+    """Warn about units in this description and in parts made for it from plain data, except for `known` problems.
 
-    Ready-made parts have warned already, and so have theirs.
+    Parts that were given as descriptions have already raised their warnings.
     """
-    doubts = [
-        (part, doubt.under(path))
+    problems = [
+        (part, problem.under(path))
         for path, part in _new_parts(description, given.values())
-        for doubt in _unit_warnings_of(part)
+        for problem in _unit_warnings_of(part)
     ]
-    if not doubts:
+    if not problems:
         return
     ready = set(_ids_of_descriptions(given.values()))
-    for part, doubt in doubts:
-        if id(part) not in ready and doubt not in known:
-            warn_of_units(str(doubt))
+    for part, problem in problems:
+        if id(part) not in ready and problem not in known:
+            warn_of_units(str(problem))
 
 
 def _unit_warnings_of(part: Description) -> Iterator[DescriptionProblem]:
@@ -213,28 +231,28 @@ def _parts_of(value: object, path: str) -> Iterator[tuple[str, Description]]:
 
 
 def _new_parts(description: Description, given: Iterable[object]) -> Iterator[tuple[str, Description]]:
-    """Yield this description and what is inside it with paths, but for ready-made parts in what was given."""
+    """Yield this description and those inside it with paths, except those that were given as descriptions."""
     ready = set[int]()
-    lists = [*given]
-    while lists:
-        value = lists.pop()
+    values = [*given]
+    while values:
+        value = values.pop()
         if isinstance(value, Description):
             ready.add(id(value))
         elif isinstance(value, Mapping):
-            lists += value.values()
+            values += value.values()
         elif isinstance(value, (list, tuple)):
-            lists += value
-    waiting: list[tuple[str, Any]] = [("", description)]
-    while waiting:
-        path, value = waiting.pop()
+            values += value
+    stack: list[tuple[str, Any]] = [("", description)]
+    while stack:
+        path, value = stack.pop()
         if isinstance(value, tuple):
-            waiting += [(f"{path}[{k}]", each) for k, each in enumerate(value) if type(each) not in SCALAR_TYPES][::-1]
+            stack += [(f"{path}[{k}]", each) for k, each in enumerate(value) if type(each) not in SCALAR_TYPES][::-1]
         elif isinstance(value, Description) and id(value) not in ready:
             yield path, value
             fields = [
                 (join_paths(path, name), each) for name, each in vars(value).items() if type(each) not in SCALAR_TYPES
             ]
-            waiting += fields[::-1]
+            stack += fields[::-1]
 
 
 def _kinds_of(value: object) -> frozenset[type[Description]]:

@@ -1,4 +1,4 @@
-"""What drives a joint and what stops it."""
+"""Drives and elastic stops of joints."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ _DAMPING = "N m s/rad, N s/m in a prismatic joint"
 
 
 class Drive(Description):
-    """Motor and gear of a joint. An elastic one adds the motor's angle as a coordinate (Spong's model).
+    """Motor and gear of a joint. An elastic drive adds the motor's angle as a coordinate (Spong's model).
 
-    The rotor's kinetic energy counts its spin relative to its own link only. The units are those of a hinge; in a
-    prismatic joint stiffness is in N/m, damping in N s/m and gear_ratio in rad/m, and the motor's coordinate is a
-    length too. The motor's coordinate is its angle divided by the gear ratio, and actuator torques are multiplied by
-    it: both are as the joint feels them. With torque_at = motor torques are those of the motor's shaft.
+    The kinetic energy of the rotor contains only its spin relative to its own link. The units are those of a revolute
+    joint; in a prismatic joint stiffness is in N/m, damping in N s/m and gear_ratio in rad/m, and the motor's
+    coordinate is a length. The motor's coordinate is its angle divided by the gear ratio, and actuator torques are
+    those of the motor multiplied by it: both are measured at the joint. With torque_at = motor, torques are those of
+    the motor's shaft.
+
+    Examples
+    --------
+    >>> Drive(stiffness=5000.0, rotor_inertia=0.001, gear_ratio=100).reflected_inertia
+    10.0
     """
 
     stiffness: Annotated[float, positive(_STIFFNESS)] | None = Field(
@@ -37,30 +43,27 @@ class Drive(Description):
         1.0,
         description="turns of the rotor for one turn of the joint (no unit); in a prismatic joint its angle for one "
         "metre (rad/m). It multiplies the rotor's inertia; actuator torques are those at the joint, after the gear, "
-        "unless torque_at says otherwise",
+        "unless torque_at is motor",
     )
     torque_at: Literal["joint", "motor"] = Field(
         "joint",
-        description="where actuator torques count: at the joint, after the gear, or at the motor's shaft (N m, also in "
-        "a prismatic joint), of which the joint feels gear_ratio times as much",
+        description="where actuator torques act: at the joint, after the gear, or at the motor's shaft (N m, also in "
+        "a prismatic joint), multiplied by gear_ratio at the joint",
     )
 
     @property
     def elastic(self) -> bool:
+        """True if the drive has a spring."""
         return self.stiffness is not None
 
     @property
     def reflected_inertia(self) -> float:
-        """Inertia of the rotor as the joint feels it (kg m2; a mass in kg in a prismatic joint).
-
-        >>> Drive(rotor_inertia=0.001, gear_ratio=100).reflected_inertia
-        10.0
-        """
+        """Inertia of the rotor reflected to the joint (kg m2; a mass in kg in a prismatic joint)."""
         return self.rotor_inertia * self.gear_ratio**2
 
     @property
     def force_per_input(self) -> float:
-        """Generalised force, in the joint's unit, per unit of the actuator."""
+        """Generalized force, in the joint's unit, per unit of the actuator."""
         return self.gear_ratio if self.torque_at == "motor" else 1.0
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
@@ -74,12 +77,12 @@ class Drive(Description):
             yield DescriptionProblem("damping", self.damping, "needs a stiffness: a rigid drive has nothing to damp")
 
     def rigid(self) -> Drive:
-        """The same drive without its spring and damper."""
+        """Return the drive without its spring and damper."""
         return self.model_copy(update={"stiffness": None, "damping": 0.0})
 
 
 class Stop(Description):
-    """An elastic stop at both limits of a joint: a spring and a damper that act beyond them."""
+    """Elastic stop at both limits of a joint: a spring and a damper that act beyond them."""
 
     stiffness: Annotated[float, positive(_STIFFNESS)] = Field(description=f"stiffness of the stop ({_STIFFNESS})")
     damping: Annotated[float, nonnegative(_DAMPING)] = Field(0.0, description=f"damping of the stop ({_DAMPING})")

@@ -1,7 +1,4 @@
-"""What is wrong with a description, said in sentences that name the field, its value and what is allowed.
-
-From the validation library's error records to problems in our own words and paths.
-"""
+"""Errors of descriptions: the path of a field, its value, what is allowed; conversion of pydantic's errors."""
 
 from __future__ import annotations
 
@@ -18,13 +15,13 @@ if TYPE_CHECKING:
     from flexarm.robot.description import Description
 
 
-MAX_LISTED_PROBLEMS = 20  # problems that a message tells before it says how many more there are
-MAX_LINE_LENGTH = 1000  # letters of a line
+MAX_LISTED_PROBLEMS = 20  # lines of a message before the number of further problems
+MAX_LINE_LENGTH = 1000  # characters
 
 
 @dataclass(frozen=True)
 class DescriptionProblem:
-    """One thing that is wrong: where, with which value (`...` when there is none to show) and why."""
+    """Problem of a description: its path, the value (`...` if there is none to show) and a sentence."""
 
     path: str
     value: object
@@ -33,7 +30,7 @@ class DescriptionProblem:
     column: int | None = None
 
     def under(self, parent: str) -> DescriptionProblem:
-        """The same problem seen from the description that holds this one."""
+        """Return the problem with its path as seen from the description that contains this one."""
         return replace(self, path=join_paths(parent, self.path))
 
     def __str__(self) -> str:
@@ -43,8 +40,24 @@ class DescriptionProblem:
 
 
 class DescriptionError(ValueError):
-    """A robot, or a part of one, that cannot be; `problems` lists everything found, the text has a line for each of
-    the first."""
+    """Error of a description of a robot or a part of it.
+
+    The message has one line per problem, with the file and line if the description comes from a file.
+
+    Attributes
+    ----------
+    problems : list of DescriptionProblem
+        All problems, each with `path`, `value` and `sentence`, and `line` and `column` in the file.
+    file : str or None
+        Path of the file.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.Link("upper", length=-1.0)
+    Traceback (most recent call last):
+    flexarm.robot.errors.DescriptionError: length = -1.0: must be positive (m)
+    """
 
     def __init__(self, problems: Sequence[DescriptionProblem], file: str | None = None) -> None:
         super().__init__(problems, file)  # plain args keep the error picklable
@@ -52,26 +65,26 @@ class DescriptionError(ValueError):
         self.file = file
 
     def __str__(self) -> str:
-        told = [
+        lines = [
             location_prefix(self.file, p.line, p.column) + shorten(escape_unprintable(str(p)), MAX_LINE_LENGTH)
             for p in self.problems[:MAX_LISTED_PROBLEMS]
         ]
-        if more := len(self.problems) - len(told):
-            told.append(f"{location_prefix(self.file)}and {more} more problem{'s' if more > 1 else ''}")
-        return "\n".join(told)
+        if more := len(self.problems) - len(lines):
+            lines.append(f"{location_prefix(self.file)}and {more} more problem{'s' if more > 1 else ''}")
+        return "\n".join(lines)
 
 
 class UnitsWarning(UserWarning):
-    """A value that is possible but looks as if it were given in another unit."""
+    """Warning about a value that is possible but seems to be given in another unit."""
 
 
 def location_prefix(file: str | None, line: int | None = None, column: int | None = None) -> str:
-    """The prefix `arm.yaml:12: ` of a message, empty without a file."""
+    """Return the prefix of a message such as `arm.yaml:12: `; empty without a file."""
     return "" if not file else ":".join(str(part) for part in (file, line, column) if part is not None) + ": "
 
 
 def join_paths(parent: str, child: str) -> str:
-    """`links[0]` and `length` make `links[0].length`; indices follow without a dot."""
+    """Return the path of a field inside a part: `links[0]` and `length` make `links[0].length`."""
     return parent + child if not parent or not child or child.startswith("[") else f"{parent}.{child}"
 
 
@@ -84,7 +97,7 @@ _WRONG_KIND = ("model_type", "model_attributes_type", "dict_type", "union_tag_no
 
 
 def convert_validation_error(error: ValidationError, model: type[Description]) -> list[DescriptionProblem]:
-    """Every problem of a failed validation, with paths that start at `model`."""
+    """Return all problems of a failed validation, with paths that start at `model`."""
     return [problem for record in error.errors(include_url=False) for problem in _problems(record, model)]
 
 
@@ -128,10 +141,10 @@ def _problems(record: Mapping[str, Any], model: type[Description]) -> Iterator[D
 
 
 def _resolve(loc: tuple[int | str, ...], model: type[Description]) -> tuple[str, list[type[Description]]]:
-    """The user's path of a location, and the descriptions that may stand there.
+    """Return the path of one of pydantic's locations and the kinds of descriptions allowed there.
 
-    A location also lists the tag of each union it went through, which the user never wrote:
-    only the models tell a tag from a field of the same name (`reduced` has fields `elements` and `modes`).
+    A location also contains the tag of each union on its way, which is not part of the path. Only the models
+    distinguish a tag from a field of the same name (`reduced` has fields `elements` and `modes`).
     """
     path, kinds, chosen = "", [model], True
     for step in loc:

@@ -1,7 +1,4 @@
-"""Numbers with units: annotations for fields that check a value and write themselves into the JSON Schema.
-
-Kinds that a field may hold, told apart by a tag, where the bare tag may stand for the default of its kind.
-"""
+"""Annotations of fields that validate numbers with units and tagged unions, with their JSON Schema."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ Matrix3 = tuple[Vector3, Vector3, Vector3]
 
 
 class Checked(ABC):
-    """An annotation whose `check` turns any input into the stored value or raises ValueError with a sentence."""
+    """Base class of annotations; `check` converts any input into the stored value or raises ValueError."""
 
     @abstractmethod
     def check(self, value: object) -> object: ...
@@ -40,7 +37,7 @@ class Checked(ABC):
 
 @dataclass(frozen=True)
 class Quantity(Bounds, Checked):
-    """A finite number in a unit, possibly bounded."""
+    """Finite number in a unit, optionally bounded."""
 
     def json_schema(self) -> dict[str, Any]:
         bounds = {"exclusiveMinimum": self.above, "minimum": self.least, "maximum": self.most}
@@ -57,7 +54,7 @@ def nonnegative(unit: str) -> Quantity:
 
 @dataclass(frozen=True)
 class Count(Checked):
-    """A whole number from `least` to `most`."""
+    """Whole number from `least` to `most`."""
 
     least: int
     most: int
@@ -90,7 +87,7 @@ class Vector(Checked):
 
 
 def finite_numbers(value: object) -> tuple[float, ...] | None:
-    """The value as a tuple of floats, None when it is anything but a sequence of finite numbers."""
+    """Return a sequence of finite numbers as a tuple of floats; None for anything else."""
     items = _items(value)
     numbers = [real(item) for item in items] if items is not None else [None]
     if any(number is None or not math.isfinite(number) for number in numbers):
@@ -99,7 +96,7 @@ def finite_numbers(value: object) -> tuple[float, ...] | None:
 
 
 def finite_matrix(value: object) -> Matrix3 | None:
-    """The value as three rows of three floats, None when it is anything else."""
+    """Return a 3x3 matrix of finite numbers as rows of floats; None for anything else."""
     rows = [finite_numbers(row) for row in _items(value) or ()]
     if len(rows) != 3 or any(row is None or len(row) != 3 for row in rows):
         return None
@@ -122,9 +119,9 @@ def _items(value: object) -> Sequence[object] | None:
 
 @dataclass(frozen=True)
 class Shorthand:
-    """`joint: weld` for `joint: {type: weld}`; `names` are the kinds that need no further fields.
+    """Annotation that accepts `joint: weld` for `joint: {type: weld}`; `names` are kinds without required fields.
 
-    Tags are written with hyphens, `point-support`; underscores are read too.
+    Tags are written with hyphens, `point-support`; underscores are accepted too.
     """
 
     names: tuple[str, ...] = ()

@@ -1,7 +1,4 @@
-"""The families of deformation of a link, in the order of its elastic coordinates.
-
-Which deformations a link has, with which shape functions, and how they are damped.
-"""
+"""Flexibility of a link: families of deformation, shape functions (bases) and damping."""
 
 from __future__ import annotations
 
@@ -18,13 +15,20 @@ from flexarm.robot.field_types import Checked, Count, Shorthand, finite_numbers,
 
 @dataclass(frozen=True)
 class Deformation:
-    """What one family is.
+    """Properties of a family of deformation.
 
-    order: of the derivative whose square is the strain energy; shapes and their lower ones vanish at a clamped root.
-    resists: the property of the section that does.
-    modulus: of the material.
-    reversed: its sign in axes turned by half a turn about y, in which the rear part of a sliding link is described.
-    shear: of bending, the property of the section that resists its shear.
+    Parameters
+    ----------
+    order : int
+        Order of the derivative whose square is the strain energy; lower ones vanish at a clamped root.
+    section_property : str
+        Property of the section that resists the deformation.
+    modulus : {'E', 'G'}
+        Modulus of the material.
+    reversed_sign : int
+        Sign in axes rotated by pi about y, in which the rear part of a sliding link is described.
+    shear : str, optional
+        Property of the section that resists shear in bending.
     """
 
     order: int
@@ -40,15 +44,16 @@ FAMILIES: dict[str, Deformation] = {
     "twist": Deformation(1, "J", "G", -1),
     "stretch": Deformation(1, "A", "E", -1),
 }
+"""Families of deformation in the order of a link's elastic coordinates."""
 
 
+# Limits for each family; with more, the derivation of the equations takes minutes without a gain in accuracy.
 MAX_ELEMENTS = 500
 MAX_MODES = 100
-"""Of one family. With more the equations take minutes to make, and say nothing new."""
 
 
 class RatioCheck(Checked):
-    """One damping ratio for all modes, or a list of them."""
+    """Validation of one damping ratio for all modes, or a list of ratios."""
 
     ratio = nonnegative("")
 
@@ -66,7 +71,7 @@ class RatioCheck(Checked):
 
 
 class Damping(Description):
-    """Damping of a link's deformations, beside the Kelvin-Voigt damping of its material."""
+    """Damping of a link's deformations, in addition to the Kelvin-Voigt damping of its material."""
 
     ratio: Annotated[float | tuple[float, ...], RatioCheck()] | None = Field(
         None,
@@ -84,27 +89,27 @@ class Damping(Description):
 
 
 class Basis(Description):
-    """A kind of shape functions."""
+    """Base class of the kinds of shape functions of a link."""
 
     tag: ClassVar[str | None] = "type"
 
     def coordinates(self, family: str, count: int) -> int:
-        """How many coordinates a `family` of deformation has when `count` is asked for."""
+        """Return the number of coordinates of a family of deformation with a number `count` in `Flexible`."""
         return count
 
 
 class Modes(Basis):
-    """Assumed modes: what the first modes of the link span, clamped at its root and loaded with what it carries.
+    """Assumed modes: the first modes of the link, clamped at its root and loaded with the bodies that it carries.
 
-    With `tip_mass` or `tip_inertia` the load is these alone: `Modes(tip_mass=0)` are modes of the bare link.
+    With `tip_mass` or `tip_inertia` these are the only load: `Modes(tip_mass=0)` are modes of the bare link.
     """
 
     type: Literal["modes"] = Field("modes", description="kind of basis")
     tip_mass: Annotated[float, nonnegative("kg")] | None = Field(
-        None, description="mass at the tip in the modes (kg), instead of what the link carries"
+        None, description="mass at the tip in the modes (kg), instead of the bodies that the link carries"
     )
     tip_inertia: Annotated[float, nonnegative("kg m2")] | None = Field(
-        None, description="rotary inertia at the tip in the modes (kg m2), instead of what the link carries"
+        None, description="rotary inertia at the tip in the modes (kg m2), instead of the bodies that the link carries"
     )
 
     if TYPE_CHECKING:
@@ -113,7 +118,7 @@ class Modes(Basis):
 
     @property
     def given_load(self) -> bool:
-        """Whether the load is given here; else it is what the link carries."""
+        """True if the load is given here, instead of the bodies that the link carries."""
         return self.tip_mass is not None or self.tip_inertia is not None
 
 
@@ -139,8 +144,10 @@ class Elements(Basis):
 
 
 class Splines(Basis):
-    """Elements whose curvature is continuous, too, so that joints may slide along them: splines of a `degree` for
-    bending, of one less for stretch and twist."""
+    """B-splines: of a `degree` for bending, of one less for stretch and twist.
+
+    Unlike that of elements, their curvature is continuous, so that joints may slide along the link.
+    """
 
     type: Literal["splines"] = Field("splines", description="kind of basis")
     degree: Literal[3, 5] = Field(
@@ -156,7 +163,7 @@ class Splines(Basis):
 
 
 class Reduced(Basis):
-    """Component modes of a meshed link."""
+    """Component modes of a meshed link (component mode synthesis)."""
 
     type: Literal["reduced"] = Field("reduced", description="kind of basis")
     elements: Annotated[int, Count(1, MAX_ELEMENTS)] = Field(description="elements of the mesh")
@@ -178,19 +185,33 @@ class Reduced(Basis):
         return (self.modes or count) + self.tip_shapes(family)
 
     def tip_shapes(self, family: str) -> int:
-        """Static shapes of Craig-Bampton for a `family`: deflection and slope in bending, one in stretch and twist."""
+        """Return the number of static Craig-Bampton shapes of a family: 2 for bending, 1 for stretch and twist."""
         return 0 if self.interface == "free" else _per_node(family)
 
     def mesh_size(self, family: str) -> int:
-        """How many shapes of a `family` the mesh can make."""
+        """Return the number of coordinates of a family of the mesh, which limits that of modes."""
         return self.elements * _per_node(family)
 
 
 def reduced(elements: int, modes: int | None = None, interface: Literal["free", "fixed"] = "free") -> Reduced:
-    """Component modes of a link meshed with `elements` elements, as a basis for `Flexible`.
+    """Return component modes of a meshed link as a basis for `Flexible`.
 
-    `modes`: how many are kept of each family; `interface`: whether the tip is "free" in them or "fixed".
+    Parameters
+    ----------
+    elements : int
+        Number of elements of the mesh.
+    modes : int, optional
+        Number of modes kept of each family; the family's own number by default.
+    interface : {'free', 'fixed'}, optional
+        "free": modes of the clamped link; "fixed": Craig-Bampton, static tip shapes and modes with the tip held.
 
+    Returns
+    -------
+    Reduced
+        Basis for `Flexible`.
+
+    Examples
+    --------
     >>> Flexible(bend_y=2, basis=reduced(20, interface="fixed")).coordinates
     4
     """
@@ -211,10 +232,15 @@ Stiffening = Literal["auto", "none", "shortening", "exact"]
 
 
 class Flexible(Description):
-    """How a link deforms. Each number counts shape functions (modes) or elements; 0 leaves the deformation out.
+    """Flexibility of a link. Each number counts shape functions (modes) or elements; 0 leaves the deformation out.
 
-    Without numbers they are picked (`Robot.resolved`): modes up to a frequency, of what the robot can excite. Numbers
-    that are all 0 are refused: a link without `flexible` is rigid.
+    Without numbers they are selected (`Robot.resolved`): modes up to a frequency, of deformations that the robot can
+    excite. Numbers that are all 0 are refused: a link without `flexible` is rigid.
+
+    Examples
+    --------
+    >>> Flexible(bend_y=3, twist=1).coordinates
+    4
     """
 
     bend_y: ShapeCount = Field(0, description="shapes of bending along y (number, at most 100; elements at most 500)")
@@ -226,12 +252,12 @@ class Flexible(Description):
     )
     stiffening: Stiffening = Field(
         "auto",
-        description="how far it may bend: exact (as far as it likes), shortening (second order, to about 10 % of the "
+        description="model of large bending: exact (arbitrarily large), shortening (second order, to about 10 % of the "
         "length), none (the papers' zero-order model, without centrifugal stiffening); auto is exact for up to 12 "
         "modes in one plane, without shear, of a link that does not slide through its joint, else shortening; runs of "
         "modes in space are repeated with exact where the error of shortening exceeds 1 % of the peak deflection",
     )
-    damping: Damping | None = Field(None, description="damping beside the material's own")
+    damping: Damping | None = Field(None, description="damping in addition to the material's own")
     shear: bool = Field(
         False,
         strict=True,
@@ -239,7 +265,7 @@ class Flexible(Description):
     )
     up_to: Annotated[float, positive("Hz")] | None = Field(
         None,
-        description="instead of numbers: they are picked for modes up to this frequency (Hz); without either, up to "
+        description="instead of numbers: they are selected for modes up to this frequency (Hz); without either, up to "
         "ten times the lowest first frequency of such links",
     )
 
@@ -260,20 +286,18 @@ class Flexible(Description):
 
     @property
     def open(self) -> bool:
-        """Whether it has no numbers, so that they are picked."""
+        """True if there are no numbers, so that they are selected."""
         return not self.counts
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number asked for of each deformation that the link has."""
+        """Given number for each family of deformation that the link has."""
         return {family: count for family in FAMILIES if (count := getattr(self, family))}
 
     @property
     def coordinates(self) -> int:
-        """How many elastic coordinates the link has.
+        """Number of elastic coordinates of the link.
 
-        >>> Flexible(bend_y=3, twist=1).coordinates
-        4
         >>> Flexible(bend_y=3, basis="elements").coordinates  # a deflection and a slope at each node
         6
         """
@@ -283,34 +307,34 @@ class Flexible(Description):
 
     @property
     def in_one_plane(self) -> bool:
-        """Whether its sections turn about one axis at the most."""
+        """True if sections rotate about at most one axis."""
         return sum(family != "stretch" for family in self.counts) < 2
 
     @property
     def loose(self) -> bool:
-        """Whether nothing but constraints holds the link against its root frame."""
+        """True if only constraints hold the link relative to its root frame."""
         return isinstance(self.basis, Elements) and self.basis.root == "free"
 
     @property
     def smooth(self) -> bool:
-        """Whether its curvature is continuous, so that something that turns with it may slide along it."""
+        """True if curvature is continuous, so that joints may slide along the link."""
         return isinstance(self.basis, (Modes, Splines))
 
     @property
     def meshed(self) -> bool:
-        """Whether its shapes are those of elements, each of which knows only its neighbours."""
+        """True if the shapes are those of elements or splines, which couple with their neighbours only."""
         return isinstance(self.basis, (Elements, Splines))
 
     @property
     def meshes(self) -> dict[str, int]:
-        """The numbers of elements, by the field that gives them."""
+        """Numbers of elements by the field that gives them."""
         if isinstance(self.basis, Reduced):
             return {"basis.elements": self.basis.elements}
         return self.counts if self.meshed else {}
 
     def _only_zeros(self) -> Iterator[DescriptionProblem]:
-        """Yield a problem if numbers are given and all are zero: that is neither flexible nor left open."""
-        # A dump of a description without numbers lists every field, with zeros where nothing was given.
+        """Yield a problem if numbers are given and all are zero, which is neither flexible nor left open."""
+        # A dump of a description without numbers lists every field, with zeros for fields that were not given.
         dumped = self.model_fields_set >= set(type(self).model_fields)
         zeros = [family for family in FAMILIES if family in self.model_fields_set]
         if zeros and not self.counts and not dumped:
@@ -333,9 +357,10 @@ class Flexible(Description):
                     yield DescriptionProblem(family, count, f"must be at most {MAX_MODES} with basis {self.basis.type}")
         if isinstance(self.basis, Reduced):
             for family, count in self.counts.items():
-                if (asked := self.basis.coordinates(family, count)) > (most := self.basis.mesh_size(family)):
+                if (needed := self.basis.coordinates(family, count)) > (available := self.basis.mesh_size(family)):
                     sentence = (
-                        f"makes {most} shapes of {family}, but {asked} are asked for; take more elements or fewer modes"
+                        f"makes {available} shapes of {family}, but {needed} are asked for; take more elements or "
+                        "fewer modes"
                     )
                     yield DescriptionProblem("basis.elements", self.basis.elements, sentence)
         if self.shear and isinstance(self.basis, Splines):

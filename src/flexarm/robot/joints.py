@@ -1,4 +1,4 @@
-"""How a link hangs on its parent.
+"""Joints: the connection of a link with its parent.
 
 A new kind of joint is a class here and an entry in `AnyJoint`.
 """
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 PrismaticContact = Literal["continuous", "nodal", "element"]
-"""Where a prismatic joint touches a flexible link: anywhere, at the nearest node, by the element that is in it."""
+"""Contact of a prismatic joint with a flexible link: at any point, at the nearest node, or by the element inside it."""
 
 
 class Joint(Description):
-    """The connection of a link with its parent."""
+    """Base class of joints, the connections of links with their parents."""
 
     tag: ClassVar[str | None] = "type"
 
@@ -45,31 +45,31 @@ class Joint(Description):
 
     @property
     def mount_matrix(self) -> Matrix3:
-        """The mount as a 3x3 matrix."""
+        """Mount as a 3x3 rotation matrix."""
         return rotation_matrix(self.mount)
 
     @property
     @abstractmethod
     def coordinates(self) -> int:
-        """How many coordinates the joint and its drive add."""
+        """Number of coordinates of the joint and its drive."""
 
     @abstractmethod
     def describe(self) -> str:
-        """What it is in a few words, for the table of a robot."""
+        """Return a short description for the table of a robot."""
 
     def unit_warnings(self) -> list[tuple[str, str]]:
         return [("mount", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.mount) else []
 
     def rigid(self) -> Joint:
-        """The same joint without elasticity in its drive."""
+        """Return the joint without elasticity in its drive."""
         return self
 
 
 class MovingJoint(Joint):
-    """A joint with a coordinate, and with it limits, friction and a drive."""
+    """Base class of joints with a coordinate, limits, friction and a drive."""
 
     unit: ClassVar[Literal["rad", "m"]]
-    """The unit of the coordinate."""
+    """Unit of the coordinate."""
 
     if TYPE_CHECKING:  # each kind declares them in its own units
         limits: tuple[float, float] | None
@@ -86,7 +86,7 @@ class MovingJoint(Joint):
     @property
     @abstractmethod
     def words(self) -> list[str]:
-        """What it is, without its drive."""
+        """Words of the short description, without the drive."""
 
     def describe(self) -> str:
         elastic = self.drive is not None and self.drive.elastic
@@ -106,7 +106,17 @@ _MOUNT_MEANING = f"rotation from the parent's frame to the joint's: {ROTATION_ME
 
 
 class Revolute(MovingJoint):
-    """A hinge: the link turns about an axis of the joint's frame."""
+    """Revolute joint (hinge): the link rotates about an axis of the joint's frame.
+
+    See Also
+    --------
+    SlidingPrismatic, FixedPrismatic, Sleeve, Weld : Other joints.
+
+    Examples
+    --------
+    >>> Revolute("z", limits=(-1.5, 1.5), viscous=0.1)
+    Revolute(limits=(-1.5, 1.5), viscous=0.1)
+    """
 
     unit: ClassVar[Literal["rad", "m"]] = "rad"
 
@@ -142,7 +152,7 @@ class Revolute(MovingJoint):
 
     @property
     def axis_vector(self) -> Vector3:
-        """The axis as a unit vector in the joint's frame."""
+        """Axis as a unit vector in the joint's frame."""
         return unit_axis(self.axis)
 
     @property
@@ -161,7 +171,7 @@ class Revolute(MovingJoint):
 
 
 class Prismatic(MovingJoint):
-    """A joint whose coordinate d is a length along the axis of a link."""
+    """Base class of joints whose coordinate d is a length along the axis of a link."""
 
     unit: ClassVar[Literal["rad", "m"]] = "m"
 
@@ -171,7 +181,7 @@ class Prismatic(MovingJoint):
 
     @property
     def mount_matrix(self) -> Matrix3:
-        """The turn by `angle` about z, or the mount, as a 3x3 matrix."""
+        """Rotation by `angle` about z, or the mount, as a 3x3 matrix."""
         return rotation_matrix((0.0, 0.0, self.angle) if self.angle else self.mount)
 
     @property
@@ -180,7 +190,7 @@ class Prismatic(MovingJoint):
 
     @property
     def on_mesh(self) -> bool:
-        """Whether it touches nodes of a mesh, from one to the next, and not any point of smooth shapes."""
+        """True if the joint touches nodes of a mesh, instead of any point of smooth shapes."""
         return self.contact != "continuous"
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
@@ -196,7 +206,7 @@ class Prismatic(MovingJoint):
         return super().unit_warnings() + ([("angle", LOOKS_LIKE_DEGREES)] if turned else [])
 
     def rigid(self) -> Self:
-        """The same joint between rigid links, which have no nodes, and without elasticity in its drive."""
+        """Return the joint between rigid links, which have no nodes, without elasticity in its drive."""
         joint = super().rigid()
         return joint.model_copy(update={"contact": "continuous"}) if joint.on_mesh else joint
 
@@ -223,16 +233,16 @@ _Stop = Annotated[Stop | None, Field(description="elastic stop at the limits; le
 
 
 class RidingJoint(Prismatic):
-    """A prismatic joint that rides along the previous link, or along the ground's x axis.
+    """Base class of prismatic joints that slide along the previous link, or along the ground's x axis.
 
-    Its coordinate d is the distance from the previous link's root.
+    The coordinate d is the distance from the previous link's root.
     """
 
 
 class SlidingPrismatic(RidingJoint):
-    """A slider fixed to this link that rides along the previous one.
+    """Prismatic joint with a slider that is fixed to this link and slides along the previous one.
 
-    Its coordinate d is the distance from the previous link's root, or along the ground's x axis.
+    The coordinate d is the distance from the previous link's root, or along the ground's x axis.
     """
 
     type: Literal["sliding-prismatic"] = Field("sliding-prismatic", description="kind of joint")
@@ -271,15 +281,15 @@ class SlidingPrismatic(RidingJoint):
 
 
 class Sleeve(RidingJoint):
-    """A sleeve in the previous link, along its axis, out of whose mouth this link comes.
+    """Prismatic joint with a sleeve along the axis of the previous link, in which the end of this link slides.
 
-    The end of this link runs in the sleeve without play, displacement and slope held, as in Pan, Scott and Ulsoy; the
-    mouth holds its axis on both sides and lets it turn; between them it bends freely (`FixedPrismatic` is a guide that
-    clamps). Its coordinate d is where its end is, as a
-    distance from the previous link's root, or along the ground's x axis; the mouth is `mouth - d` along this link.
+    The end of this link is held in displacement and slope without play, as in Pan, Scott and Ulsoy. The mouth of the
+    sleeve supports the axis of the link on both sides and lets it rotate; between them the link bends freely
+    (`FixedPrismatic` is a guide that clamps). The coordinate d is the position of the link's end, as a distance from
+    the previous link's root, or along the ground's x axis; the mouth is at `mouth - d` along this link.
     """
 
-    if not TYPE_CHECKING:  # it lies along its carrier: what other kinds let one choose is the same for all sleeves
+    if not TYPE_CHECKING:  # it lies along its carrier: fixed for all sleeves, while other kinds have fields
         angle: ClassVar[float] = 0.0
         mount: ClassVar[Vector3] = (0.0, 0.0, 0.0)
         contact: ClassVar[str] = "continuous"
@@ -319,9 +329,9 @@ class Sleeve(RidingJoint):
 
 
 class FixedPrismatic(Prismatic):
-    """A guide fixed to the previous link through which this link slides.
+    """Prismatic joint with a guide that is fixed to the previous link and through which this link slides.
 
-    Its coordinate d is the length of this link in front of the guide; the rear part, length - d, sticks out behind.
+    The coordinate d is the length of this link in front of the guide; the rear part, length - d, is behind it.
     """
 
     type: Literal["fixed-prismatic"] = Field("fixed-prismatic", description="kind of joint")
@@ -373,7 +383,7 @@ class FixedPrismatic(Prismatic):
 
 
 class Weld(Joint):
-    """No joint at all: the link is fixed to its parent."""
+    """Rigid connection: the link is fixed to its parent."""
 
     type: Literal["weld"] = Field("weld", description="kind of joint")
     mount: Rotation = Field((0.0, 0.0, 0.0), description=_MOUNT_MEANING)

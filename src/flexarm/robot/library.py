@@ -1,4 +1,4 @@
-"""Ready robots, with their sources and what had to be chosen."""
+"""Robots from the literature, with their sources and the parameters that had to be chosen."""
 
 from __future__ import annotations
 
@@ -17,11 +17,25 @@ from flexarm.robot.sections import Section
 
 
 def two_link_arm(damping: float = 0.0) -> Robot:
-    """A planar arm of two flexible links with a payload, in a horizontal plane.
+    """Return a planar arm with two flexible links and a payload, in a horizontal plane.
 
-    Bien & My: lengths, E, rho, A = 2.5e-5 m2 and the payload. Chosen: the 5 x 5 mm square that fits A,
-    three modes for each link, and `damping`, the Kelvin-Voigt time constant (s).
+    Parameters
+    ----------
+    damping : float, optional
+        Kelvin-Voigt time constant of the material (s).
 
+    Returns
+    -------
+    Robot
+        Arm with the links "upper" and "fore".
+
+    Notes
+    -----
+    Bien & My: lengths, E, rho, A = 2.5e-5 m2 and the payload. Chosen: the 5 x 5 mm square with this A and three modes
+    for each link.
+
+    Examples
+    --------
     >>> [link.name for link in two_link_arm().links], two_link_arm().coordinates
     (['upper', 'fore'], 8)
     """
@@ -46,11 +60,27 @@ def two_link_arm(damping: float = 0.0) -> Robot:
 
 
 def rotating_beam(modes: int = 6, stiffening: Literal["none", "shortening", "exact"] = "exact") -> Robot:
-    """A long beam to be spun up in the plane: the classical test of dynamic stiffening.
+    """Return a long beam on a hinge, the classical test of dynamic stiffening during spin-up.
 
-    Advances in Mechanical Engineering 2013, 216014, section 4.1: length, A, I, rho and E are the paper's. Chosen: the
-    same I in both directions, the number of modes; `stiffening="none"` is the paper's zero-order model.
+    Parameters
+    ----------
+    modes : int, optional
+        Number of bending modes.
+    stiffening : {'exact', 'shortening', 'none'}, optional
+        Model of large bending; "none" is the paper's zero-order model.
 
+    Returns
+    -------
+    Robot
+        Robot with the link "beam".
+
+    Notes
+    -----
+    Advances in Mechanical Engineering 2013, 216014, section 4.1: length, A, I, rho and E. Chosen: the same I in both
+    directions, and the number of modes.
+
+    Examples
+    --------
     >>> rotating_beam(modes=2).coordinates
     3
     """
@@ -65,12 +95,26 @@ def rotating_beam(modes: int = 6, stiffening: Literal["none", "shortening", "exa
 
 
 def tokhi_azad_arm(payload: float = 0.0) -> Robot:
-    """The aluminium single-link arm of Tokhi and Azad in the horizontal plane, with a payload (kg) at its tip.
+    """Return the aluminium single-link arm of Tokhi and Azad in the horizontal plane.
 
-    Tokhi & Azad, Flexible Robot Manipulators (IET, 2008): 19.008 x 3.2004 mm, E = 71 GPa, rho = 2710 kg/m3,
-    hub inertia 5.8598e-4 kg m2, L = 0.9 m. Quoted from memory of the book, so not to be compared with their
-    measurements. Chosen: twelve modes.
+    Parameters
+    ----------
+    payload : float, optional
+        Mass at the tip (kg).
 
+    Returns
+    -------
+    Robot
+        Robot with the link "arm".
+
+    Notes
+    -----
+    Tokhi & Azad, Flexible Robot Manipulators (IET, 2008): 19.008 x 3.2004 mm, E = 71 GPa, rho = 2710 kg/m3, hub inertia
+    5.8598e-4 kg m2, L = 0.9 m. Quoted from memory of the book, so not to be compared with their measurements. Chosen:
+    twelve modes.
+
+    Examples
+    --------
     >>> round(tokhi_azad_arm(payload=0.1).total_mass, 3)  # kg
     0.248
     """
@@ -94,15 +138,30 @@ def tokhi_azad_arm(payload: float = 0.0) -> Robot:
 
 
 def de_luca_siciliano_arm(damping: float = 0.0, modes: int = 2) -> Robot:
-    """The planar arm of two flexible links on which De Luca and Siciliano show regulation, in a horizontal plane.
+    """Return the planar arm with two flexible links of De Luca and Siciliano, in a horizontal plane.
 
-    0.5 m and 0.1 kg of each link, EI = 1 N m2, hubs of 0.1 kg m2, the second one of 1 kg, a payload of 0.1 kg and
-    0.0005 kg m2. Modes are those of their model: each link clamped, with the mass and the inertia at its tip of all
-    that it carries while the arm is straight, but without the first moment of what follows: 0.48 and 1.80 Hz for link
-    1 (1.2 kg, 0.134 kg m2), 2.18 and 15.91 Hz for link 2. Their gains are kp = 160 and 60 N m/rad, kd = 11 and
-    1.1 N m s/rad. Chosen: a strip of aluminium with this EI and mass, and `damping`, the Kelvin-Voigt time constant
-    (s); `modes` of each link are two in theirs.
+    Parameters
+    ----------
+    damping : float, optional
+        Kelvin-Voigt time constant of the material (s).
+    modes : int, optional
+        Number of bending modes of each link, two in their model.
 
+    Returns
+    -------
+    Robot
+        Arm with the links "upper" and "fore".
+
+    Notes
+    -----
+    Each link has 0.5 m, 0.1 kg and EI = 1 N m2; the hubs have 0.1 kg m2, the second one 1 kg; the payload has 0.1 kg
+    and 0.0005 kg m2. Modes are those of their model: each link is clamped, with the mass and inertia at its tip of the
+    following bodies of the straight arm, but without their first moment: 0.48 and 1.80 Hz for link 1 (1.2 kg,
+    0.134 kg m2), 2.18 and 15.91 Hz for link 2. Their gains for regulation are kp = 160 and 60 N m/rad, kd = 11 and
+    1.1 N m s/rad. Chosen: a strip of aluminium with this EI and mass.
+
+    Examples
+    --------
     >>> round(de_luca_siciliano_arm().total_mass, 3)  # kg
     1.3
     """
@@ -135,13 +194,31 @@ def de_luca_siciliano_arm(damping: float = 0.0, modes: int = 2) -> Robot:
 
 
 def rrr_arm(elastic_joints: bool = False, rotor_inertia: float = 5.0) -> Robot:
-    """A spatial arm: joint 1 about the vertical z, link 1 up, joints 2 and 3 about y, links 2 and 3 along x at q = 0.
+    """Return a spatial arm with three revolute joints: the first about the vertical z, the others about y.
 
-    Moolam et al., Table 1: lengths, A, I, polar moments, E, G, rho; two elements for each link;
-    joint stiffness 5000 N m/rad. The printed A of link 1, 0.028 m2, is too large for its moments (0.0028 would fit); it
-    is kept. Chosen: the posture at q = 0, no gravity, bending and twist but no stretch, the polar moment also as the
-    torsion constant, and `rotor_inertia` (kg m2, the paper gives none), which only `elastic_joints` have.
+    Link 1 points up; links 2 and 3 are along x at q = 0.
 
+    Parameters
+    ----------
+    elastic_joints : bool, optional
+        Give the joints elastic drives of 5000 N m/rad.
+    rotor_inertia : float, optional
+        Inertia of the rotors of elastic drives (kg m2).
+
+    Returns
+    -------
+    Robot
+        Arm with the links "column", "upper" and "fore".
+
+    Notes
+    -----
+    Moolam et al., Table 1: lengths, A, I, polar moments, E, G, rho; two elements for each link; joint stiffness. The
+    printed A of link 1, 0.028 m2, is too large for its moments (0.0028 would fit); it is kept. Chosen: the posture at
+    q = 0, no gravity, bending and twist but no stretch, the polar moment also as the torsion constant, and the rotor
+    inertia, which the paper does not give.
+
+    Examples
+    --------
     >>> rrr_arm(elastic_joints=True).coordinates - rrr_arm().coordinates  # three motors
     3
     """
@@ -167,12 +244,26 @@ def rrr_arm(elastic_joints: bool = False, rotor_inertia: float = 5.0) -> Robot:
 
 
 def two_masses(stiffness: float = 1.0) -> Robot:
-    """Two masses of 1 kg on a line with a spring (`stiffness`, N/m) between them: the benchmark of Wie and Bernstein.
+    """Return two masses of 1 kg on a line with a spring between them, the benchmark of Wie and Bernstein.
 
+    Parameters
+    ----------
+    stiffness : float, optional
+        Stiffness of the spring (N/m), between 0.5 and 2 N/m in the benchmark.
+
+    Returns
+    -------
+    Robot
+        Robot with the link "mass".
+
+    Notes
+    -----
     Wie & Bernstein, Benchmark problems for robust control design, Journal of Guidance, Control, and Dynamics 15, 1992:
     the force acts on the first mass, here the motor of an elastic drive (`mass.motor`); the position of the second one
-    (`mass.q`) is measured; the spring is anywhere between 0.5 and 2 N/m.
+    (`mass.q`) is measured.
 
+    Examples
+    --------
     >>> two_masses(stiffness=0.5).coordinates
     2
     """

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 MAX_EXACT_MODES = 12
-"""Modes up to which a step of an exact link costs at most about three times that of one of second order."""
+"""Number of modes up to which a step of an exact link takes at most about three times that of a second-order one."""
 
 GROUND = "ground"
-"""The name by which a link hangs on the ground."""
+"""Name of the ground as a parent."""
 
 
 class NameCheck(Checked):
-    """A name that can stand in `name.q` and in paths: letters, digits, _ and -."""
+    """Validation of names, which are parts of `name.q` and of paths: letters, digits, _ and -."""
 
     def check(self, value: object) -> str:
         if not isinstance(value, str) or not re.fullmatch(r"[\w-]+", value):
@@ -44,14 +44,25 @@ class NameCheck(Checked):
 
 
 class Link(Description):
-    """A straight link along its own x axis; its frame sits at its root, right after its joint."""
+    """Straight link along its own x axis, rigid or flexible, with its joint; its frame is at its root, after the joint.
+
+    See Also
+    --------
+    Robot, Section, Material, Flexible, PointMass
+
+    Examples
+    --------
+    >>> link = Link("upper", 1.0, section=Section.rectangle(0.02, 0.03), material=Material(E=7e10, rho=2700))
+    >>> round(link.total_mass, 6)  # kg
+    1.62
+    """
 
     name: Annotated[str, NameCheck()] = Field(description="name, unique in the robot: letters, digits, _ and -")
     length: Annotated[float, positive("m")] = Field(description="length (m)")
-    joint: AnyJoint = Field(Revolute.model_construct(), description="how the link hangs on its parent")
+    joint: AnyJoint = Field(Revolute.model_construct(), description="connection of the link with its parent")
     section: AnySection | None = Field(None, description="cross-section; a flexible link needs one")
     material: Material | None = Field(None, description="material; a flexible link needs one")
-    flexible: Flexible | None = Field(None, description="how the link deforms; a link without it is rigid")
+    flexible: Flexible | None = Field(None, description="flexibility of the link; a link without it is rigid")
     mass: Annotated[float, nonnegative("kg")] | None = Field(
         None, description="total mass of the link, spread evenly over its length (kg); replaces density times area"
     )
@@ -59,17 +70,17 @@ class Link(Description):
     payload: PointMass | None = Field(None, description="mass at the tip")
     masses: tuple[PointMass, ...] = Field((), description="masses along the link, each with its `at`")
     rotary_inertia: bool = Field(
-        False, strict=True, description="count the sections' own inertia about y and z (Rayleigh)"
+        False, strict=True, description="include the sections' rotary inertia about y and z (Rayleigh)"
     )
     parent: str | None = Field(
         None,
-        description="name of the link it hangs on, or ground; the previous link (ground for the first) unless given",
+        description="name of the parent link, or ground; the previous link (ground for the first) unless given",
     )
     at: Annotated[float, nonnegative("m")] | None = Field(
-        None, description="where it hangs on its parent, from the parent's root (m); its tip unless given"
+        None, description="place of the joint on the parent, from the parent's root (m); its tip unless given"
     )
     offset: Annotated[Vector3, Vector("m")] = Field(
-        (0.0, 0.0, 0.0), description="root from that point, in the axes of the parent's section (m)"
+        (0.0, 0.0, 0.0), description="offset of the root from that point, in the axes of the parent's section (m)"
     )
 
     if TYPE_CHECKING:
@@ -94,24 +105,24 @@ class Link(Description):
 
     @lazy_property
     def stiffening(self) -> Literal["none", "shortening", "exact"]:
-        """The model of how it deforms: what is given, or what suits its shapes.
+        """Model of deformation ("none", "shortening" or "exact"): the given one, or the one selected for "auto".
 
-        An exact link couples all of its shapes: dear for a mesh, or for many modes. One that slides through its joint
-        does so twice.
+        An exact link couples all of its shapes, which is expensive for a mesh or for many modes, and twice as expensive
+        for a link that slides through its joint.
         """
         if self.flexible is None:
             return "none"
         if self.flexible.stiffening != "auto":
             return self.flexible.stiffening
         if isinstance(self.joint, FixedPrismatic) and self.joint.on_mesh:
-            return "none"  # the papers' scheme, which has no other
+            return "none"  # the scheme of the papers has no other model
         few = sum(self.flexible.counts.values()) <= MAX_EXACT_MODES and not self.flexible.meshed
         stepped = isinstance(self.joint, Sleeve) and self.section is not None and bool(self.section.breaks)
         plain = not (self.flexible.shear or isinstance(self.joint, FixedPrismatic) or stepped)
         return "exact" if few and plain and self.flexible.in_one_plane else "shortening"
 
     def mass_per_length(self, xi: float) -> float:
-        """Mass per length at the fraction xi of the length (kg/m); 0 for a massless link."""
+        """Return the mass per length at the fraction xi of the length (kg/m); 0 for a massless link."""
         if self.mass is not None:
             return self.mass / self.length
         if self.section is None or self.material is None:
@@ -119,24 +130,24 @@ class Link(Description):
         return self.material.rho * self.section.at(xi).A
 
     def polar_inertia_per_length(self, xi: float) -> float:
-        """Inertia per length of the section at xi about the link's axis x (kg m)."""
+        """Return the inertia per length of the section at the fraction xi about the link's axis x (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_p
 
     def inertia_y_per_length(self, xi: float) -> float:
-        """Inertia per length of the section at xi about its y axis (kg m)."""
+        """Return the inertia per length of the section at the fraction xi about its y axis (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_y
 
     def inertia_z_per_length(self, xi: float) -> float:
-        """Inertia per length of the section at xi about its z axis (kg m)."""
+        """Return the inertia per length of the section at the fraction xi about its z axis (kg m)."""
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_z
 
     def _density(self, xi: float) -> float:
-        """The density that gives the mass per length; a given `mass` scales the material's."""
+        """Return the density that gives the mass per length; a given `mass` scales that of the material."""
         return 0.0 if self.section is None else self.mass_per_length(xi) / self.section.at(xi).A
 
     @lazy_property
     def beam_mass(self) -> float:
-        """Mass of the link itself, without the masses on it (kg)."""
+        """Mass of the link without the masses on it (kg)."""
         breaks = (0.0, *(self.section.breaks if self.section is not None else ()), 1.0)
         # two Gauss points in each piece are exact: the area is at most quadratic along a taper
         points = [
@@ -146,7 +157,7 @@ class Link(Description):
 
     @lazy_property
     def total_mass(self) -> float:
-        """Mass of the link and everything on it (kg).
+        """Mass of the link and the masses on it (kg).
 
         >>> Link("a", 2.0, mass=1.5, payload=PointMass(0.5)).total_mass
         2.0
@@ -156,12 +167,12 @@ class Link(Description):
 
     @property
     def coordinates(self) -> int:
-        """How many coordinates the link adds to the robot: joint, drive and deformations."""
+        """Number of coordinates of the link: joint, drive and deformations."""
         return self.joint.coordinates + self._elastic_coordinates
 
     @property
     def _elastic_coordinates(self) -> int:
-        """Those of the deformations; a link that slides through its joint bends in front of it and behind it."""
+        """Number of coordinates of the deformations; a link in a guide bends in front of it and behind it."""
         if self.flexible is None:
             return 0
         if not isinstance(self.joint, FixedPrismatic):
@@ -172,7 +183,13 @@ class Link(Description):
         return self.flexible.coordinates * (2 if self.joint.rear == "flexible" else 1)
 
     def rigid(self) -> Link:
-        """The same link without flexibility in itself and its drive."""
+        """Return the link without flexibility, also of its drive.
+
+        Returns
+        -------
+        Link
+            Copy with a rigid body and a rigid drive.
+        """
         return self.model_copy(update={"flexible": None, "joint": self.joint.rigid()})
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
@@ -223,7 +240,7 @@ class Link(Description):
                     )
 
     def _coarse_meshes(self) -> Iterator[DescriptionProblem]:
-        """A mesh has a node at every step of the section."""
+        """Yield problems of meshes, which need a node at every step of the section."""
         if self.flexible is None or self.section is None:
             return
         pieces = len(self.section.breaks) + 1
@@ -236,7 +253,7 @@ class Link(Description):
                 yield DescriptionProblem(f"flexible.{field}", elements, sentence)
 
     def _not_exact(self) -> Iterator[DescriptionProblem]:
-        """What links that bend as far as they like cannot be."""
+        """Yield problems of links with exact stiffening."""
         if self.flexible is None or self.stiffening != "exact":
             return
         lack = ""
@@ -252,7 +269,7 @@ class Link(Description):
             yield DescriptionProblem("flexible.stiffening", "exact", f"must be 'shortening' or 'none' {lack}")
 
     def _stuck_in_guides(self, joint: FixedPrismatic) -> Iterator[DescriptionProblem]:
-        """What keeps the link from sliding through its joint."""
+        """Yield problems that prevent the link from sliding through its joint."""
         if joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > self.length):
             sentence = f"must lie on the sliding link {self.name!r}, between 0 and {format_number(self.length)} (m)"
             yield DescriptionProblem("joint.limits", joint.limits, sentence)
@@ -293,7 +310,7 @@ class Link(Description):
 
 
 def missing_mesh(link: Link) -> str:
-    """Why a link has no nodes that a joint could touch; empty when it has."""
+    """Return why a link has no mesh with nodes that a joint could touch; empty if it has one."""
     if link.flexible is None:
         return "is rigid"
     return "" if isinstance(link.flexible.basis, Elements) else f"has basis {link.flexible.basis.type}"

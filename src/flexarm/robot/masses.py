@@ -1,7 +1,4 @@
-"""Lumps of mass on a link: hubs, payloads and anything bolted to it.
-
-What a link is made of.
-"""
+"""Point masses on a link (hubs, payloads and others) and materials."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ Inertia = float | tuple[float, ...] | Matrix3
 
 
 class InertiaCheck(Checked):
-    """One number, three, six (xx, yy, zz, xy, xz, yz) or a symmetric 3x3 matrix; positive semidefinite."""
+    """Validation of an inertia: 1, 3 or 6 numbers (xx, yy, zz, xy, xz, yz) or a symmetric matrix, not negative."""
 
     unit = "kg m2"
     number = Quantity("kg m2")
@@ -66,7 +63,7 @@ class InertiaCheck(Checked):
 
 
 def inertia_matrix(inertia: Inertia) -> Matrix3:
-    """The 3x3 matrix of an inertia given in any of its forms."""
+    """Return the 3x3 matrix of an inertia given in any of its forms."""
     if isinstance(inertia, float):
         inertia = (inertia,) * 3
     if isinstance(inertia[0], tuple):
@@ -76,9 +73,15 @@ def inertia_matrix(inertia: Inertia) -> Matrix3:
 
 
 class PointMass(Description):
-    """A rigid lump fixed to a link; with an inertia it is a small body."""
+    """Point mass, or with an inertia a rigid body, fixed to a link.
 
-    mass: Annotated[float, nonnegative("kg")] = Field(description="mass (kg); 0 is as good as no lump")
+    Examples
+    --------
+    >>> PointMass(1.0, inertia=[1, 2, 3]).inertia_matrix
+    ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0))
+    """
+
+    mass: Annotated[float, nonnegative("kg")] = Field(description="mass (kg); may be 0")
     offset: Annotated[Vector3, Vector("m")] = Field(
         (0.0, 0.0, 0.0), description="centre of mass from the point of the link's axis, in the section's axes (m)"
     )
@@ -103,25 +106,28 @@ class PointMass(Description):
 
     @property
     def inertia_matrix(self) -> Matrix3:
-        """Inertia about the own centre of mass as a 3x3 matrix (kg m2).
-
-        >>> PointMass(1.0, inertia=[1, 2, 3]).inertia_matrix
-        ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0))
-        """
+        """Inertia about its own centre of mass as a 3x3 matrix (kg m2)."""
         return inertia_matrix(0.0 if self.inertia is None else self.inertia)
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing of it: a mass of 0 kg is as good as none."""
+        """True if mass and inertia are zero."""
         return self.mass == 0 and not np.any(self.inertia_matrix)
 
 
 COMMON_POISSON_RATIO = 0.3
-"""Taken when neither G nor nu is given: that of most metals."""
+"""Default if neither G nor nu is given, that of most metals."""
 
 
 class Material(Description):
-    """A linear elastic, isotropic material with Kelvin-Voigt damping: stress = E (strain + damping * strain rate)."""
+    """Linear elastic, isotropic material with Kelvin-Voigt damping: stress = E (strain + damping * strain rate).
+
+    Examples
+    --------
+    >>> steel = Material(E=2.1e11, rho=7850, nu=0.3)
+    >>> f"{steel.shear_modulus:.3g}"
+    '8.08e+10'
+    """
 
     E: Annotated[float, positive("Pa")] = Field(description="Young's modulus (Pa)")
     rho: Annotated[float, positive("kg/m3")] = Field(description="density (kg/m3)")
@@ -139,11 +145,7 @@ class Material(Description):
 
     @property
     def shear_modulus(self) -> float:
-        """G, or E / (2 (1 + nu)) (Pa).
-
-        >>> f"{Material(E=2.1e11, rho=7850, nu=0.3).shear_modulus:.3g}"
-        '8.08e+10'
-        """
+        """Shear modulus: G, or E / (2 (1 + nu)) (Pa)."""
         if self.G is not None:
             return self.G
         return self.E / (2.0 * (1.0 + (COMMON_POISSON_RATIO if self.nu is None else self.nu)))

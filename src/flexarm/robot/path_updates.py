@@ -13,22 +13,22 @@ _Change = tuple[list[str], object, str]  # steps that are left, the value, the w
 
 
 def apply_changes(description: Description, changes: Mapping[str, object]) -> Any:
-    """The description with the value at each path replaced; parts missing on the way are made.
+    """Replace the values at paths of a description; missing parts on the way are created.
 
-    What lies on a path comes back as plain data without defaults, to be validated anew; the rest stays as it is.
+    Parts on a path are returned as plain data without defaults, to be validated; other parts are kept unchanged.
     """
-    wanted: list[_Change] = []
+    steps: list[_Change] = []
     for path, value in changes.items():
         if not isinstance(path, str):
             raise DescriptionError(
                 [DescriptionProblem("changes", ..., f"a path is text such as 'links.fore.length', but got {path!r}")]
             )
-        wanted.append((path.split("."), value, path))
-    return _put(description, wanted)
+        steps.append((path.split("."), value, path))
+    return _put(description, steps)
 
 
 def value_at(description: Description, path: str) -> tuple[Any, str]:
-    """The value at a path, and its unit (empty where it has none)."""
+    """Return the value at a path and its unit (empty if it has none)."""
     node: Any = description
     unit = ""
     for step in path.split("."):
@@ -46,7 +46,7 @@ def value_at(description: Description, path: str) -> tuple[Any, str]:
 
 
 def _unit(owner: Description, field: str) -> str:
-    """Of a field, as its annotation says."""
+    """Return the unit in the annotation of a field; empty if there is none."""
     info = type(owner).model_fields[field]
     parts = get_args(info.annotation)  # of a union with None
     inner = [each for part in parts for each in getattr(part, "__metadata__", ())]
@@ -54,11 +54,11 @@ def _unit(owner: Description, field: str) -> str:
 
 
 def _put(node: Any, changes: list[_Change]) -> Any:
-    """A copy of `node` with values put where their steps lead, one after the other."""
+    """Return a copy of `node` with values put at the end of their steps, one after the other."""
     inside: dict[str | int, list[_Change]] = {}
     for (*steps,), value, path in changes:
         if not steps:
-            node, inside = value, {}  # all of it: what was changed inside is gone
+            node, inside = value, {}  # replaces earlier changes inside the node
             continue
         step = _step(node, steps[0], path)
         inside.setdefault(step, []).append((steps[1:], value, path))
@@ -74,7 +74,7 @@ def _put(node: Any, changes: list[_Change]) -> Any:
 
 
 def _step(node: Any, step: str, path: str) -> str | int:
-    """What a step means inside a node: a field, or an index."""
+    """Return the field or index that a step selects in a node."""
     if isinstance(node, (list, tuple)):
         return _index(node, step, path)
     if node is None or isinstance(node, (Description, Mapping)):
@@ -83,7 +83,7 @@ def _step(node: Any, step: str, path: str) -> str | int:
 
 
 def _index(items: list[Any] | tuple[Any, ...], step: str, path: str) -> int:
-    """Which entry of a list a step means: by name where the entries have names, else by index."""
+    """Return the index of the entry that a step selects in a list, by name or by index."""
     names = [_name_of(item) for item in items]
     if step in names:
         return names.index(step)

@@ -1,7 +1,4 @@
-"""Axes and directions, by name or as three numbers.
-
-Where the robot stands, and how rotations are given.
-"""
+"""Poses, rotations and axes."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ _AXES: dict[str, Vector3] = {
 
 
 class AxisCheck(Checked):
-    """An axis by name or as a direction."""
+    """Validation of an axis, given by name or as a direction."""
 
     def check(self, value: object) -> str | tuple[float, ...]:
         if isinstance(value, str):
@@ -58,7 +55,7 @@ class AxisCheck(Checked):
 
 
 def unit_axis(axis: str | Vector3) -> Vector3:
-    """A validated axis as a unit vector.
+    """Return a validated axis as a unit vector.
 
     >>> unit_axis("-z"), unit_axis((0.0, 3.0, 4.0))
     ((0.0, 0.0, -1.0), (0.0, 0.6, 0.8))
@@ -70,7 +67,7 @@ def unit_axis(axis: str | Vector3) -> Vector3:
 
 
 class RotationCheck(Checked):
-    """Three angles (roll, pitch, yaw in rad) or a 3x3 rotation matrix."""
+    """Validation of three angles (roll, pitch, yaw in rad) or a 3x3 rotation matrix."""
 
     unit = "rad"
     tolerance = 1e-6
@@ -102,7 +99,7 @@ LOOKS_LIKE_DEGREES = "looks like degrees; angles are in rad"
 
 
 def rotation_matrix(rotation: Vector3 | Matrix3) -> Matrix3:
-    """The matrix of a validated rotation; it maps coordinates in the turned frame to those in the frame it sits in."""
+    """Return the matrix of a validated rotation, from coordinates in the rotated frame to those in its parent frame."""
     first, second, third = rotation
     if isinstance(first, tuple):
         return rotation  # type: ignore[return-value]
@@ -119,7 +116,7 @@ def looks_like_degrees(rotation: Vector3 | Matrix3) -> bool:
 
 
 def _cos_sin(angle: Any) -> tuple[float, float]:
-    """Exact at right angles, so that what is zero or one there is so by construction."""
+    """Return cosine and sine, exact at right angles."""
     quarters = angle / (pi / 2)
     if abs(quarters - round(quarters)) < 1e-15 * max(1.0, abs(quarters)):
         return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(quarters) % 4]
@@ -127,7 +124,7 @@ def _cos_sin(angle: Any) -> tuple[float, float]:
 
 
 class Pose(Description):
-    """Where a frame stands in another one."""
+    """Position and orientation of a frame in another one."""
 
     position: Annotated[Vector3, Vector("m")] = Field((0.0, 0.0, 0.0), description="position of the origin (m)")
     rotation: Rotation = Field((0.0, 0.0, 0.0), description=f"orientation: {ROTATION_MEANING}")
@@ -138,7 +135,7 @@ class Pose(Description):
 
     @property
     def matrix(self) -> Matrix3:
-        """The rotation as a 3x3 matrix."""
+        """Rotation as a 3x3 matrix."""
         return rotation_matrix(self.rotation)
 
     def unit_warnings(self) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A robot: links that hang on one another and on the ground."""
+"""A robot: a tree of links on the ground, with constraints."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from flexarm.robot.sleeves import mouth_supports, sleeve_problems, sleeve_travel
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-MAX_LINKS = 200  # and constraints: more than can be compiled
-LARGE_GRAVITY_M_S2 = 100.0  # m/s2, four times that of Jupiter
+MAX_LINKS = 200  # also of constraints; more than can be compiled
+LARGE_GRAVITY_M_S2 = 100.0  # four times that of Jupiter
 
 
 class TitleCheck(Checked):
-    """Text on one line."""
+    """Validation of text on one line."""
 
     def check(self, value: object) -> str:
         if not isinstance(value, str) or not value or not value.isprintable():
@@ -43,17 +43,30 @@ class TitleCheck(Checked):
 
 
 class Robot(Description):
-    """A tree of links on a base."""
+    """Robot: a tree of links on a base, with gravity and constraints.
+
+    `print(robot)` shows a table of its links.
+
+    See Also
+    --------
+    Link, load, library, simulate
+
+    Examples
+    --------
+    >>> robot = Robot(links=[Link("upper", 1.0, mass=1.0), Link("fore", 0.5, mass=0.5)], gravity=(0, -9.81, 0))
+    >>> robot.coordinates, robot.total_mass
+    (2, 1.5)
+    """
 
     name: Annotated[str, TitleCheck()] = Field("robot", description="name of the robot")
     links: tuple[Link, ...] = Field(
-        description="the links, at most 200; each hangs on the previous one unless it says",
+        description="the links, at most 200; the parent of each is the previous one unless given",
         json_schema_extra={"minItems": 1, "maxItems": MAX_LINKS},
     )
     gravity: Annotated[Vector3, Vector("m/s2")] = Field(
         (0.0, 0.0, 0.0), description="acceleration of gravity in the world's axes (m/s2)"
     )
-    base: Pose = Field(Pose.model_construct(), description="where the ground's frame stands in the world")
+    base: Pose = Field(Pose.model_construct(), description="pose of the ground's frame in the world")
     constraints: tuple[AnyConstraint, ...] = Field(
         (), description="closed loops, points on lines and planes, supports on which links slide"
     )
@@ -71,8 +84,25 @@ class Robot(Description):
         ) -> None: ...
 
     def link(self, name: str) -> Link:
-        """The link of that name.
+        """Return the link of a name.
 
+        Parameters
+        ----------
+        name : str
+            Name of the link.
+
+        Returns
+        -------
+        Link
+            Link of that name.
+
+        Raises
+        ------
+        DescriptionError
+            If there is no such link.
+
+        Examples
+        --------
         >>> Robot(links=[Link("upper", 1.0, mass=1.0)]).link("uper")
         Traceback (most recent call last):
         flexarm.robot.errors.DescriptionError: link = 'uper': no such link; did you mean 'upper'? (allowed: upper)
@@ -84,17 +114,17 @@ class Robot(Description):
 
     @lazy_property
     def parents(self) -> tuple[int | None, ...]:
-        """The index of each link's parent, None for the ground."""
+        """Index of each link's parent, None for the ground."""
         return tuple(self._parent(index) for index in range(len(self.links)))
 
     @lazy_property
     def order(self) -> tuple[int, ...]:
-        """Indices of the links, every parent before its children, else as listed."""
+        """Indices of the links with every parent before its children, otherwise in the order of the list."""
         return parents_first(self.parents)
 
     @lazy_property
     def every_constraint(self) -> tuple[Constraint, ...]:
-        """The constraints, and those that joints bring along: the mouths of sleeves."""
+        """Constraints, including those of joints (the mouths of sleeves)."""
         return (*self.constraints, *mouth_supports(self))
 
     @property
@@ -104,14 +134,27 @@ class Robot(Description):
 
     @property
     def coordinates(self) -> int:
-        """How many coordinates the robot has."""
+        """Number of coordinates of the robot."""
         return sum(link.coordinates for link in self.resolved().links)
 
     def travel(self, link: Link | str) -> tuple[float, float] | None:
-        """The limits that hold for a link's joint (rad or m), None where there are none.
+        """Return the limits of a link's joint.
 
-        A flexible part of no length would have no finite frequency: without limits of its own, a joint through
-        which a flexible link slides leaves a hundredth of the length to each part that bends.
+        Parameters
+        ----------
+        link : Link or str
+            Link or its name.
+
+        Returns
+        -------
+        tuple of float or None
+            Lower and upper limit (rad or m); None if there are none.
+
+        Notes
+        -----
+        Prismatic joints without given limits are limited by the ends of the link along which they slide. A flexible
+        part of zero length would have infinite frequencies; therefore a hundredth of the length is left to each part
+        that bends.
         """
         link = self.link(link.name if isinstance(link, Link) else link)
         joint = link.joint
@@ -132,11 +175,26 @@ class Robot(Description):
         return None
 
     def resolved(self, like: Robot | None = None) -> Robot:
-        """The same robot with numbers of shapes where its links leave them open, as `print(robot)` tells them.
+        """Return the robot with numbers of shapes selected for links that leave them open; `print(robot)` shows them.
 
-        like: a robot from whose links of the same names the numbers are taken, as far as it has them; picked otherwise.
+        Parameters
+        ----------
+        like : Robot, optional
+            Robot whose links of the same names provide the numbers, as far as they have any.
 
-        >>> from .library import two_link_arm
+        Returns
+        -------
+        Robot
+            Robot with numbers of shapes for all flexible links.
+
+        Raises
+        ------
+        DescriptionError
+            If the selected numbers are not possible for a link.
+
+        Examples
+        --------
+        >>> from flexarm.robot.library import two_link_arm
         >>> arm = two_link_arm().with_({"links.fore.flexible": {}})
         >>> arm.resolved().link("fore").flexible
         Flexible(bend_y=3)
@@ -146,26 +204,48 @@ class Robot(Description):
             return self
         from flexarm.robot.basis_selection import select_bases, with_counts
 
-        known = {} if like is None else {link.name: link.flexible.counts for link in like.links if link.flexible}
-        found = {name: pick.counts for name, pick in select_bases(self).items()} | {k: v for k, v in known.items() if v}
-        counts = {name: found[name] for name in free}
+        given = {} if like is None else {link.name: link.flexible.counts for link in like.links if link.flexible}
+        counts = {name: given.get(name) or selection.counts for name, selection in select_bases(self).items()}
         changes = {f"links.{name}.flexible": with_counts(each, counts[name]) for name, each in free.items()}
         try:
             return Robot.model_validate(apply_changes(self, changes))
         except DescriptionError as error:
-            raise DescriptionError(_of_picked(error.problems, self._names, counts)) from None
+            raise DescriptionError(_with_selection(error.problems, self._names, counts)) from None
 
     def rigid(self) -> Robot:
-        """The same robot with rigid links and rigid drives."""
+        """Return the robot with rigid links and rigid drives.
+
+        Returns
+        -------
+        Robot
+            Copy without flexibility, its name with the suffix " (rigid)".
+        """
         name = self.name.removesuffix(" (rigid)") + " (rigid)"
         return self.model_copy(update={"name": name, "links": tuple(link.rigid() for link in self.links)})
 
     def with_(self, changes: Mapping[str, object] | None = None, **top_level: object) -> Robot:
-        """A changed copy, validated anew: `with_({"links.fore.payload.mass": 0.3}, gravity=(0, 0, -9.81))`.
+        """Return a validated copy with changes.
 
-        changes: new values by path; links are found by name or index, parts that are missing on the way are made.
-        top_level: new values of the robot's own fields.
+        Parameters
+        ----------
+        changes : mapping, optional
+            New values by path, such as "links.fore.payload.mass"; links are found by name or index, and missing parts
+            on the way are created.
+        **top_level
+            New values of the robot's own fields, such as gravity.
 
+        Returns
+        -------
+        Robot
+            Changed copy.
+
+        Raises
+        ------
+        DescriptionError
+            If a path does not exist or the changed robot is not valid.
+
+        Examples
+        --------
         >>> robot = Robot(links=[Link("upper", 1.0, mass=1.0)])
         >>> robot.with_({"links.upper.payload.mass": 0.3}).total_mass
         1.3
@@ -173,13 +253,23 @@ class Robot(Description):
         if not isinstance(changes, Mapping | None):
             sentence = "must be a mapping from paths to values, such as {'links.fore.payload.mass': 0.3}"
             raise DescriptionError([DescriptionProblem("changes", changes, sentence)])
-        wanted = {**(changes or {}), **top_level}
-        robot = Robot.model_validate(apply_changes(self, wanted))
-        warn_of_new_units(robot, wanted, list(self.every_unit_warning()))
+        values = {**(changes or {}), **top_level}
+        robot = Robot.model_validate(apply_changes(self, values))
+        warn_of_new_units(robot, values, list(self.every_unit_warning()))
         return robot
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot to the YAML file `path`."""
+        """Write the robot to a YAML file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write; an existing file is replaced atomically.
+
+        See Also
+        --------
+        load : Read a robot from a file.
+        """
         from flexarm.robot.io.files import save
 
         save(self, path)
@@ -209,25 +299,25 @@ class Robot(Description):
         return [("gravity", "looks like mm/s2; gravity is in m/s2")] if large else []
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
-        if crowded := [*self._crowds()]:  # the other questions would take long
-            yield from crowded
+        if excess := [*self._excess_parts()]:  # the other checks would take long
+            yield from excess
             return
         if not self.links:
             yield DescriptionProblem("links", self.links, "must have at least one link")
         found = [*self._repeated_names(), *self._wrong_parents()]
-        if not found:  # the tree can only be walked when every name leads somewhere
-            found = [*self._circles(), *self._beyond_parents(), *self._derailed()]
+        if not found:  # the tree is defined only if all parents exist
+            found = [*self._cycles(), *self._places_beyond_parents(), *self._wrong_rails()]
         yield from found
         yield from self._wrong_constraints()
         yield from self._loose_links()
 
-    def _crowds(self) -> Iterator[DescriptionProblem]:
+    def _excess_parts(self) -> Iterator[DescriptionProblem]:
         for name, parts in (("links", self.links), ("constraints", self.constraints)):
             if len(parts) > MAX_LINKS:
                 yield DescriptionProblem(name, ..., f"there are {len(parts)}, but a robot has at most {MAX_LINKS}")
 
     def _loose_links(self) -> Iterator[DescriptionProblem]:
-        """Links whose root is free need something to hold them."""
+        """Yield links with a free root that no constraint holds."""
         named = {name for each in self.constraints for name, _, _ in each.places.values()}
         for index, link in enumerate(self.links):
             if link.flexible is not None and link.flexible.loose and link.name not in named:
@@ -248,13 +338,13 @@ class Robot(Description):
                 allowed = [GROUND, *(name for name in self._names if name != link.name)]
                 yield DescriptionProblem(path, link.parent, describe_unknown("no such link", link.parent, allowed))
 
-    def _circles(self) -> Iterator[DescriptionProblem]:
-        if turn := find_cycle(self.parents):
-            names = " -> ".join(self._names[index] for index in turn)
+    def _cycles(self) -> Iterator[DescriptionProblem]:
+        if cycle := find_cycle(self.parents):
+            names = " -> ".join(self._names[index] for index in cycle)
             rule = "a link hangs on the previous one unless it names a parent"
             yield DescriptionProblem("links", ..., f"hang on each other in a circle: {names}; {rule}")
 
-    def _beyond_parents(self) -> Iterator[DescriptionProblem]:
+    def _places_beyond_parents(self) -> Iterator[DescriptionProblem]:
         for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):
             if link.at is None:
                 continue
@@ -290,8 +380,8 @@ class Robot(Description):
                     sentence = f"must lie on link {link!r}, between 0 and {format_number(length)} (m)"
                     yield DescriptionProblem(f"{path}.{where}", at, sentence)
 
-    def _derailed(self) -> Iterator[DescriptionProblem]:
-        """Joints that cannot ride along their parents."""
+    def _wrong_rails(self) -> Iterator[DescriptionProblem]:
+        """Yield problems of joints that cannot slide along their parents."""
         for index, (link, parent) in enumerate(zip(self.links, self.parents, strict=True)):
             if isinstance(link.joint, RidingJoint):
                 rail = None if parent is None else self.links[parent]
@@ -299,7 +389,7 @@ class Robot(Description):
                     yield from (problem.under(f"links[{index}]") for problem in sleeve_problems(link, rail))
                     if wrong := _no_support(link, "the mouth of its sleeve"):
                         yield DescriptionProblem(f"links[{index}].flexible.stiffening", "exact", wrong)
-                yield from (problem.under(f"links[{index}].joint") for problem in _ride(link.joint, rail))
+                yield from (problem.under(f"links[{index}].joint") for problem in _rail_problems(link.joint, rail))
                 if rail is not None and _sheared(rail):
                     sentence = f"must be false: {link.name!r} slides along {rail.name!r}, and such shapes have no shear"
                     yield DescriptionProblem(f"links[{parent}].flexible.shear", True, sentence)
@@ -307,10 +397,10 @@ class Robot(Description):
                     yield DescriptionProblem(f"links[{parent}].flexible.stiffening", "exact", wrong)
 
 
-def _of_picked(
+def _with_selection(
     problems: list[DescriptionProblem], names: Sequence[str], counts: Mapping[str, dict[str, int]]
 ) -> list[DescriptionProblem]:
-    """The same problems, of links whose numbers nobody gave with these numbers."""
+    """Add the selected numbers to problems of links that have no given numbers."""
     out = []
     for problem in problems:
         name = next((each for k, each in enumerate(names) if problem.path.startswith(f"links[{k}].")), "")
@@ -326,7 +416,7 @@ def _sheared(link: Link) -> bool:
 
 
 def _no_rail(link: Link, rider: str) -> str:
-    """Why nothing can slide along a link that bends as far as it likes; empty when it can."""
+    """Return why nothing can slide along a link with exact stiffening; empty if it can."""
     if link.flexible is None or link.stiffening != "exact":
         return ""
     for lacks, way, kind in (
@@ -339,7 +429,7 @@ def _no_rail(link: Link, rider: str) -> str:
 
 
 def _no_support(link: Link, support: str) -> str:
-    """The same of a support, which needs no smooth curvature: an exact link's shapes then jump with its section."""
+    """Return why no support can slide along a link; an exact link must also have a section without steps."""
     if wrong := _no_rail(link, support):
         return wrong
     if link.stiffening == "exact" and link.section is not None and link.section.breaks:
@@ -350,8 +440,8 @@ def _no_support(link: Link, support: str) -> str:
     return ""
 
 
-def _ride(joint: RidingJoint, rail: Link | None) -> Iterator[DescriptionProblem]:
-    """What is wrong with a joint that rides along a link, or along the ground (None)."""
+def _rail_problems(joint: RidingJoint, rail: Link | None) -> Iterator[DescriptionProblem]:
+    """Yield problems of a joint that slides along a link, or along the ground (None)."""
     if rail is None:
         if joint.on_mesh:
             sentence = "needs a flexible parent with basis elements, but the joint rides on the ground"
@@ -362,7 +452,7 @@ def _ride(joint: RidingJoint, rail: Link | None) -> Iterator[DescriptionProblem]
             )
         return
     beyond = joint.limits is not None and (joint.limits[0] < 0 or joint.limits[1] > rail.length)
-    if beyond and not isinstance(joint, Sleeve):  # whose travel is its own
+    if beyond and not isinstance(joint, Sleeve):  # sleeves have their own limits
         sentence = f"must lie on its parent {rail.name!r}, between 0 and {format_number(rail.length)} (m)"
         yield DescriptionProblem("limits", joint.limits, sentence)
     if joint.on_mesh and (lack := missing_mesh(rail)):

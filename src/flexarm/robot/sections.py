@@ -1,9 +1,9 @@
 """Cross-sections of a link.
 
 Axes: x runs along the link; `width` extends along y, `height` along z, both centred on the axis.
-I_z = integral of y^2 dA resists bending in y, I_y = integral of z^2 dA resists bending in z; so do the shear areas
-shear_y and shear_z, the parts of the area that a uniform shear strain would need for the force. They are Cowper's for
-nu = 0: with nu = 0.3 his are 2 % (rectangle) to 6 % (thin tube) larger.
+I_z = integral of y^2 dA resists bending in y, I_y = integral of z^2 dA resists bending in z. The shear areas shear_y
+and shear_z are those of a uniform shear strain with the same force, after Cowper (1966) for nu = 0; for nu = 0.3 they
+would be 2 % (rectangle) to 6 % (thin tube) larger.
 """
 
 from __future__ import annotations
@@ -24,13 +24,22 @@ from flexarm.robot.description import Description, lazy_property
 from flexarm.robot.errors import DescriptionProblem
 from flexarm.robot.field_types import Quantity, positive
 
-EDGE_TOLERANCE = 1e-9  # of a dimension: a point on an edge is in the section, whatever rounding says
+EDGE_TOLERANCE = 1e-9  # relative to a dimension; points on an edge belong to the section in spite of rounding
 
 
 @dataclass(frozen=True)
 class SectionProperties:
-    """A section reduced to numbers: area A (m2), second moments I_y, I_z, torsion constant J, polar moment I_p (m4),
-    areas that resist shear along y and z (m2; None where they are not known)."""
+    """Numerical properties of a section.
+
+    Parameters
+    ----------
+    A : float
+        Area (m2).
+    I_y, I_z, J, I_p : float
+        Second moments of area, torsion constant and polar moment (m4).
+    shear_y, shear_z : float, optional
+        Shear areas along y and z (m2); None if unknown.
+    """
 
     A: float
     I_y: float
@@ -42,22 +51,54 @@ class SectionProperties:
 
 
 class Section(Description):
-    """A cross-section, perhaps varying along the link; made by `Section.rectangle(...)` and its sisters."""
+    """Cross-section of a link, uniform or varying along it.
+
+    Sections are created by the static methods: `rectangle`, `circle`, `tube`, `box`, `ibeam`, `properties`, `tapered`
+    and `stepped`.
+
+    Examples
+    --------
+    >>> Section.tube(outer=0.06, inner=0.05).extents()
+    {'outer': 0.06}
+    """
 
     tag: ClassVar[str | None] = "shape"
 
     @abstractmethod
     def at(self, xi: float) -> SectionProperties:
-        """The properties at the fraction xi in [0, 1] of the link's length."""
+        """Return the properties at a fraction of the link's length.
+
+        Parameters
+        ----------
+        xi : float
+            Fraction of the length, between 0 and 1.
+
+        Returns
+        -------
+        SectionProperties
+            Area `A`, moments `I_y`, `I_z`, `J`, `I_p`, shear areas `shear_y`, `shear_z` (m2, m4).
+        """
 
     def has(self, xi: float, y: float, z: float) -> bool | None:
-        """Whether the point (y, z) of the section at the fraction xi of the length is in it; None where only numbers
-        of the section are known."""
+        """Return True if a point is inside the section.
+
+        Parameters
+        ----------
+        xi : float
+            Fraction of the length, between 0 and 1.
+        y, z : float
+            Point in the axes of the section (m).
+
+        Returns
+        -------
+        bool or None
+            None if the shape is unknown, as for `Section.properties`.
+        """
         shape = self.plain_at(xi)
         return None if shape is None else shape.holds(y, z)
 
     def plain_at(self, xi: float) -> ConstantSection | None:
-        """The shape at the fraction xi of the length; None where it is not known."""
+        """Return the shape at the fraction xi of the length; None if it is unknown."""
         return None
 
     @property
@@ -68,21 +109,33 @@ class Section(Description):
     @property
     @abstractmethod
     def uniform(self) -> bool:
-        """Whether the section is the same along the whole link."""
+        """True if the section is the same along the whole link."""
 
     @property
     def plain_sections(self) -> dict[str, ConstantSection]:
-        """The plain sections that it is made of, by the path that leads to each ("root.")."""
+        """Constant sections that this section consists of, by their paths ("root.")."""
         return {}
 
     def extents(self) -> dict[str, float]:
-        """The outer dimensions by field (m)."""
+        """Return the outer dimensions by field (m)."""
         return {}
 
     @staticmethod
     def rectangle(width: float, height: float) -> Rectangle:
-        """A solid rectangle: width along y, height along z (m).
+        """Return a solid rectangle.
 
+        Parameters
+        ----------
+        width, height : float
+            Extents along y and along z (m).
+
+        Returns
+        -------
+        Rectangle
+            Section.
+
+        Examples
+        --------
         >>> bar = Section.rectangle(0.02, 0.03).at(0)
         >>> f"A = {bar.A:.1e} m2, I_y = {bar.I_y:.1e} m4, I_z = {bar.I_z:.1e} m4"
         'A = 6.0e-04 m2, I_y = 4.5e-08 m4, I_z = 2.0e-08 m4'
@@ -91,13 +144,36 @@ class Section(Description):
 
     @staticmethod
     def circle(diameter: float) -> Circle:
-        """A solid circle of a diameter (m)."""
+        """Return a solid circle.
+
+        Parameters
+        ----------
+        diameter : float
+            Diameter (m).
+
+        Returns
+        -------
+        Circle
+            Section.
+        """
         return Circle(diameter)
 
     @staticmethod
     def tube(outer: float, inner: float) -> Tube:
-        """A round tube with outer and inner diameter (m).
+        """Return a round tube.
 
+        Parameters
+        ----------
+        outer, inner : float
+            Outer and inner diameter (m).
+
+        Returns
+        -------
+        Tube
+            Section.
+
+        Examples
+        --------
         >>> Section.tube(0.05, 0.06)
         Traceback (most recent call last):
         flexarm.robot.errors.DescriptionError: inner = 0.06: must be smaller than outer = 0.05 (m)
@@ -106,12 +182,38 @@ class Section(Description):
 
     @staticmethod
     def box(width: float, height: float, thickness: float) -> Box:
-        """A rectangular hollow section, width along y, height along z, with walls of one thickness (m)."""
+        """Return a rectangular hollow section.
+
+        Parameters
+        ----------
+        width, height : float
+            Outer extents along y and along z (m).
+        thickness : float
+            Thickness of the walls (m).
+
+        Returns
+        -------
+        Box
+            Section, with torsion constant and shear areas of thin walls.
+        """
         return Box(width, height, thickness)
 
     @staticmethod
     def ibeam(width: float, height: float, flange: float, web: float) -> IBeam:
-        """An I-beam of a `height` along z, flanges `width` wide along y; `flange` and `web` are thicknesses (m)."""
+        """Return an I-beam with its web along z.
+
+        Parameters
+        ----------
+        width, height : float
+            Width of the flanges along y and whole height along z (m).
+        flange, web : float
+            Thicknesses of each flange and of the web (m).
+
+        Returns
+        -------
+        IBeam
+            Section, with torsion constant and shear areas of thin walls.
+        """
         return IBeam(width, height, flange, web)
 
     @staticmethod
@@ -124,14 +226,42 @@ class Section(Description):
         shear_y: float | None = None,
         shear_z: float | None = None,
     ) -> Properties:
-        """A section given by its numbers (m2, m4); J and I_p are I_y + I_z unless given. Links that bend with shear
-        need the areas shear_y (bend_y) and shear_z (bend_z)."""
+        """Return a section given by its numerical properties.
+
+        Parameters
+        ----------
+        A : float
+            Area (m2).
+        I_y, I_z : float
+            Second moments of area (m4): I_y, the integral of z^2, resists bending in z, and I_z bending in y.
+        J, I_p : float, optional
+            Torsion constant and polar moment of area (m4); I_y + I_z by default.
+        shear_y, shear_z : float, optional
+            Shear areas along y and z (m2), required for bend_y and bend_z with shear.
+
+        Returns
+        -------
+        Properties
+            Section.
+        """
         return Properties(A, I_y, I_z, J, I_p, shear_y, shear_z)
 
     @staticmethod
     def tapered(root: PlainSection, tip: PlainSection) -> Tapered:
-        """Two sections of one shape; the dimensions vary linearly from root to tip.
+        """Return a section whose dimensions vary linearly along the link.
 
+        Parameters
+        ----------
+        root, tip : Section
+            Constant sections of the same shape at both ends.
+
+        Returns
+        -------
+        Tapered
+            Section.
+
+        Examples
+        --------
         >>> cone = Section.tapered(Section.circle(0.04), Section.circle(0.02))
         >>> cone.at(0.5) == Section.circle(0.03).at(0)
         True
@@ -140,25 +270,38 @@ class Section(Description):
 
     @staticmethod
     def stepped(pieces: Iterable[SectionPiece | Mapping[str, Any]]) -> Stepped:
-        """The `pieces` one after the other, each `{"upto": fraction of the length, "section": a plain section}`.
+        """Return a section with pieces of different constant sections.
 
+        Parameters
+        ----------
+        pieces : iterable of mapping
+            Pieces from root to tip, each `{"upto": fraction of the length, "section": constant section}`; the last
+            ends at 1.
+
+        Returns
+        -------
+        Stepped
+            Section.
+
+        Examples
+        --------
         >>> thick, thin = Section.circle(0.04), Section.circle(0.02)
         >>> Section.stepped([{"upto": 0.3, "section": thick}, {"upto": 1.0, "section": thin}]).breaks
         (0.3,)
         """
         given = tuple(pieces) if isinstance(pieces, Iterable) and not isinstance(pieces, Mapping) else pieces
-        return Stepped(given)  # which refuses anything else
+        return Stepped(given)  # refuses anything else
 
 
 class ConstantSection(Section):
-    """A shape that stays the same along the link."""
+    """Section that is constant along the link."""
 
     @abstractmethod
     def numbers(self) -> SectionProperties:
-        """The properties of this shape."""
+        """Return the properties of this shape."""
 
     def holds(self, y: float, z: float) -> bool | None:
-        """Whether (y, z) is a point of it, edges included; None where it has no known shape."""
+        """Return True if the point (y, z) is inside, edges included; None if the shape is unknown."""
         return None
 
     def plain_at(self, xi: float) -> ConstantSection:
@@ -186,7 +329,7 @@ Length = Annotated[float, positive("m")]
 
 
 class Rectangle(ConstantSection):
-    """A solid rectangle."""
+    """Solid rectangle."""
 
     shape: Literal["rectangle"] = Field("rectangle", description="kind of section")
     width: Length = Field(description="extent along y (m)")
@@ -209,7 +352,7 @@ class Rectangle(ConstantSection):
 
 
 class Circle(ConstantSection):
-    """A solid circle."""
+    """Solid circle."""
 
     shape: Literal["circle"] = Field("circle", description="kind of section")
     diameter: Length = Field(description="diameter (m)")
@@ -229,7 +372,7 @@ class Circle(ConstantSection):
 
 
 class Tube(ConstantSection):
-    """A round tube."""
+    """Round tube."""
 
     shape: Literal["tube"] = Field("tube", description="kind of section")
     outer: Length = Field(description="outer diameter (m)")
@@ -256,8 +399,7 @@ class Tube(ConstantSection):
 
 
 class Box(ConstantSection):
-    """A rectangular hollow section; its torsion constant (Bredt's) and shear areas are those of thin walls, taken at
-    their mid line."""
+    """Rectangular hollow section, with the torsion constant (Bredt) and shear areas of thin walls at their mid line."""
 
     shape: Literal["box"] = Field("box", description="kind of section")
     width: Length = Field(description="outer extent along y (m)")
@@ -296,8 +438,11 @@ class Box(ConstantSection):
 
 
 class IBeam(ConstantSection):
-    """An I-beam, web along z; its torsion constant is the sum of b t^3 / 3 over flanges and web. Flanges carry shear
-    along y; webs carry it along z, all walls being thin."""
+    """I-beam with its web along z.
+
+    The torsion constant is the sum of b t^3 / 3 over flanges and web. Flanges carry shear along y, the web along z, as
+    thin walls.
+    """
 
     shape: Literal["ibeam"] = Field("ibeam", description="kind of section")
     width: Length = Field(description="width of the flanges along y (m)")
@@ -345,7 +490,7 @@ SecondMoment = Annotated[float, positive("m4")]
 
 
 class Properties(ConstantSection):
-    """A section given by its numbers."""
+    """Section given by its numerical properties."""
 
     shape: Literal["properties"] = Field("properties", description="kind of section")
     A: Area = Field(description="area (m2)")
@@ -383,7 +528,7 @@ PlainSection = Annotated[Rectangle | Circle | Tube | Box | IBeam | Properties, F
 
 
 class Tapered(Section):
-    """A section whose dimensions (or, for `properties`, the numbers themselves) vary linearly from root to tip."""
+    """Section whose dimensions (for `properties`, whose numbers) vary linearly from root to tip."""
 
     shape: Literal["tapered"] = Field("tapered", description="kind of section")
     root: PlainSection = Field(description="section at the root")
@@ -404,7 +549,7 @@ class Tapered(Section):
         return self.plain_at(xi).numbers()
 
     def plain_at(self, xi: float) -> ConstantSection:
-        """Of `properties`, where numbers are what varies, that of the root."""
+        """Return the shape at the fraction xi of the length; for `properties`, that of the root."""
         _check_fraction(xi)
         if isinstance(self.root, Properties):
             return self.root
@@ -432,7 +577,7 @@ class Tapered(Section):
 
 
 class SectionPiece(Description):
-    """A stretch of a stepped section, from the end of the piece before it."""
+    """Piece of a stepped section, from the end of the piece before it."""
 
     upto: Annotated[float, Quantity("", above=0.0, most=1.0)] = Field(
         description="where the piece ends, as a fraction of the link's length (no unit)"
@@ -445,7 +590,7 @@ class SectionPiece(Description):
 
 
 class Stepped(Section):
-    """Pieces of different sections one after the other."""
+    """Section with pieces of different constant sections."""
 
     shape: Literal["stepped"] = Field("stepped", description="kind of section")
     pieces: tuple[SectionPiece, ...] = Field(
@@ -509,14 +654,16 @@ def _ring(outer: float, inner: float) -> SectionProperties:
 
 
 def _thin_walled_shear(web: float, height: float, width: float, flange: float) -> float:
-    """Shear area along webs of a thickness (of all together) between two flanges: I^2 / int q^2 / thickness, with the
-    flow q of shear in webs and flanges for a force I (Cowper 1966 at nu = 0)."""
+    """Return the shear area along webs of a total thickness between two flanges (Cowper 1966 at nu = 0).
+
+    It is I^2 / int q^2 / thickness with the shear flow q in webs and flanges for a force I.
+    """
     m, n = 2 * width * flange / (web * height), width / height
     return 10 * web * height * (1 + 3 * m) ** 2 / (12 + 60 * m + 90 * m**2 + 30 * m * n**2)
 
 
 def _rectangle_torsion(a: float, b: float) -> float:
-    """St Venant's torsion constant of a rectangle with long side a (Timoshenko & Goodier, art. 109).
+    """Return Saint-Venant's torsion constant of a rectangle with long side a (Timoshenko & Goodier, art. 109).
 
     J = a b^3 (1/3 - 64/pi^5 b/a sum over odd n of tanh(n pi a / 2b) / n^5), with tanh = 1 - 2/(e^(n pi a/b) + 1)
     so that the slow part sums to 31 zeta(5)/32 and the rest falls like e^(-n pi).

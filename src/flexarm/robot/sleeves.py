@@ -1,4 +1,4 @@
-"""Sleeves of a robot: where their mouths are, what these hold, and how far a link can slide in them."""
+"""Sleeve joints: supports at their mouths, and limits of their links."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from flexarm.robot.links import GROUND, Link
 if TYPE_CHECKING:
     from flexarm.robot.robot import Robot
 
-MIN_OVERLAP = 0.01  # of a link's length: where its end is at the mouth, the two hold the same point
+MIN_OVERLAP = 0.01  # of a link's length; with its end at the mouth, both would hold the same point
 
 
 def mouth_supports(robot: Robot) -> tuple[Mouth, ...]:
-    """The supports that the sleeves of a robot make."""
+    """Return the supports at the mouths of a robot's sleeves."""
     found = []
     for link, parent in zip(robot.links, robot.parents, strict=True):
         if not isinstance(link.joint, Sleeve):
@@ -38,21 +38,21 @@ def mouth_supports(robot: Robot) -> tuple[Mouth, ...]:
 
 
 def mouth_position(joint: Sleeve, carrier: Link | None) -> float:
-    """Where a sleeve ends along its carrier, or along the ground (None)."""
+    """Return the end of a sleeve along its carrier, or along the ground (None)."""
     if joint.mouth is not None:
         return joint.mouth
     return 0.0 if carrier is None else carrier.length
 
 
 def sleeve_travel(joint: Sleeve, link: Link, carrier: Link | None) -> tuple[float, float]:
-    """Places of the link's end at which it is in the sleeve, and the mouth on the link."""
+    """Return the limits of the link's end between which it is in the sleeve and the mouth is on the link."""
     mouth = mouth_position(joint, carrier)
     lowest = mouth - link.length
     return (lowest if carrier is None else max(lowest, 0.0)), mouth - MIN_OVERLAP * link.length
 
 
 def sleeve_problems(link: Link, carrier: Link | None) -> Iterator[DescriptionProblem]:
-    """What keeps a link from sliding in a sleeve; paths start at the link."""
+    """Yield problems that prevent a link from sliding in a sleeve; paths start at the link."""
     joint = link.joint
     assert isinstance(joint, Sleeve)
     if carrier is not None and not 0 < mouth_position(joint, carrier) <= carrier.length:
@@ -60,7 +60,7 @@ def sleeve_problems(link: Link, carrier: Link | None) -> Iterator[DescriptionPro
         yield DescriptionProblem("joint.mouth", joint.mouth, sentence)
         return
     lowest, highest = sleeve_travel(joint, link, carrier)
-    slack = 1e-9 * link.length  # a difference of lengths is not what one writes
+    slack = 1e-9 * link.length  # rounding of differences of lengths
     if joint.limits is not None and not (lowest - slack <= joint.limits[0] and joint.limits[1] <= highest + slack):
         sentence = (
             f"must lie between {lowest:.6g} and {highest:.6g} (m): the end of {link.name!r} runs in the sleeve "

@@ -1,4 +1,4 @@
-"""Which kinds of parts a user knows. It refuses the others: a new kind must not be left out in silence."""
+"""Kinds of parts that a package supports. Other kinds are refused, so that none is ignored silently."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flexarm.robot.flexibility import Basis, Damping
 from flexarm.robot.joints import Joint
 from flexarm.robot.robot import Robot
 
-# Sections are not here: all that a user asks of one, its own class answers.
+# Sections are not included: packages use only the methods of their base class.
 PART_NAMES: dict[type[Description], str] = {
     Joint: "joint",
     Drive: "drive",
@@ -26,14 +26,14 @@ PART_NAMES: dict[type[Description], str] = {
 
 @dataclass(frozen=True, eq=False)
 class SupportedTypes:
-    """The kinds that a user knows, by the family of parts; families that it does not look at are left out."""
+    """Kinds of parts that a package supports, by family; families that it does not use are left out."""
 
-    user: str
+    package: str
     known: dict[type[Description], tuple[type[Description], ...]]
 
     def require(self, robot: Robot) -> None:
-        """Refuse a robot with a part of another kind. A subclass is one: what it adds would be ignored."""
-        if _all_known(self, robot.kinds):
+        """Raise DescriptionError if a part of the robot is of another kind; subclasses are other kinds."""
+        if _all_supported(self, robot.kinds):
             return
         problems = [
             DescriptionProblem(path, ..., self._refusal(type(part), family))
@@ -43,14 +43,14 @@ class SupportedTypes:
         raise DescriptionError(problems)
 
     def refuses(self, kind: type[Description]) -> list[type[Description]]:
-        """As a member of which families."""
+        """Return the families as whose member the kind is not supported."""
         return [family for family, known in self.known.items() if issubclass(kind, family) and kind not in known]
 
     def _refusal(self, kind: type, family: type[Description]) -> str:
         names = ", ".join(each.__name__ for each in self.known[family])
-        return f"{self.user} cannot take a {PART_NAMES[family]} of the kind {kind.__name__} (known: {names})"
+        return f"{self.package} cannot take a {PART_NAMES[family]} of the kind {kind.__name__} (known: {names})"
 
 
 @lru_cache(maxsize=64)  # thousands of robots are made of the same kinds
-def _all_known(to: SupportedTypes, kinds: frozenset[type[Description]]) -> bool:
-    return not any(to.refuses(each) for each in kinds)
+def _all_supported(supported: SupportedTypes, kinds: frozenset[type[Description]]) -> bool:
+    return not any(supported.refuses(each) for each in kinds)

@@ -1,4 +1,4 @@
-"""A robot as a table: plain text for `print`, HTML for notebooks."""
+"""Tables of robots: plain text for `print`, HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ COLUMNS = ("link", "joint", "length", "section", "mass", "flexible", "payload", 
 
 
 def text(robot: Robot) -> str:
-    """The table as plain text, WIDTH characters wide."""
+    """Return the table as plain text, WIDTH characters wide."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    rule = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)  # any console can print it
+    rule = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)  # for any console
     table = Table(box=rule, width=WIDTH, pad_edge=False)
     for column in COLUMNS:
         table.add_column(column, overflow="fold")
@@ -42,7 +42,7 @@ def text(robot: Robot) -> str:
 
 
 def html(robot: Robot) -> str:
-    """The same table as HTML."""
+    """Return the table as HTML."""
     head = "".join(f"<th>{column}</th>" for column in COLUMNS)
     rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in _rows(robot))
     notes = "".join(f"<p>{escape(note)}</p>" for note in _notes(robot))
@@ -72,7 +72,7 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
 
 
 def _notes(robot: Robot) -> list[str]:
-    """What was not given but follows: numbers of shapes, and what modes are loaded with."""
+    """Return notes on values that were derived: numbers of shapes, loads of modes, bending frequencies, accuracy."""
     from flexarm.dynamics.shape_truncation import expected_accuracy
 
     picked = [f"{name}: {pick.summary()}" for name, pick in select_bases(robot).items()]
@@ -82,7 +82,7 @@ def _notes(robot: Robot) -> list[str]:
 
 
 def _bending(link: Link, carries: tuple[CarriedBody, ...]) -> str:
-    """Describe how stiff a flexible link is in both directions; a section turned by 90 degrees is seen here."""
+    """Return the first bending frequencies in both directions, which reveal a section rotated by 90 degrees."""
     if link.flexible is None:
         return ""
     counts = link.flexible.counts
@@ -95,7 +95,7 @@ def _bending(link: Link, carries: tuple[CarriedBody, ...]) -> str:
 
 
 def _load(link: Link, carries: tuple[CarriedBody, ...]) -> str:
-    """What the modes of a link are loaded with; empty where there is nothing to tell."""
+    """Return the loads of a link's modes; empty if there are none."""
     basis = None if link.flexible is None else link.flexible.basis
     if not isinstance(basis, Modes) or not (carries or basis.given_load):
         return ""
@@ -126,10 +126,10 @@ def _flexible(link: Link, flexible: Flexible) -> str:
     basis, counts = flexible.basis, flexible.counts
     if isinstance(basis, Reduced):  # it may keep another number than the family's own
         counts = {family: basis.coordinates(family, count) for family, count in counts.items()}
-    said = [*(f"{family} {count}" for family, count in counts.items()), basis.type]
+    words = [*(f"{family} {count}" for family, count in counts.items()), basis.type]
     more = {"shear": flexible.shear, "rotary inertia": link.rotary_inertia}
     model = "no stiffening" if link.stiffening == "none" else link.stiffening
-    return ", ".join([*said, *filter(more.get, more), model])
+    return ", ".join([*words, *filter(more.get, more), model])
 
 
 def _lump(lump: PointMass | None) -> str:

@@ -1,1 +1,1 @@
-"""Robots in files."""
+"""Reading and writing of robots in files."""

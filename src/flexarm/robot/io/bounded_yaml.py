@@ -1,4 +1,4 @@
-"""YAML within bounds: a small file can ask for much more than its size by aliases, nesting and long numbers."""
+"""YAML reader with limits, since aliases, nesting and long numbers let small files need much memory and time."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent
 from ruamel.yaml.nodes import ScalarNode
 
-MAX_VALUES = 50_000  # keys, values, lists and mappings; an alias counts as what it stands for
-MAX_DEPTH = 50  # of lists and mappings in one another
+MAX_VALUES = 50_000  # keys, values, lists and mappings; aliases count like their values
+MAX_DEPTH = 50  # of nested lists and mappings
 MAX_DIGITS = 400  # of a whole number
 
 
 class BoundsError(MarkedYAMLError):
-    """A file that is valid but asks for too much."""
+    """Error of a valid file that exceeds the limits."""
 
 
 class BoundedComposer(Composer):
-    """Builds the tree of a document, and stops where it grows beyond bounds."""
+    """Composer of the tree of a document that stops at the limits."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._count = self._level = 0
-        self._sizes: dict[str, int] = {}  # of what anchors name
+        self._sizes: dict[str, int] = {}  # numbers of values by anchor
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.parser.peek_event()
@@ -47,20 +47,20 @@ class BoundedComposer(Composer):
 
 
 class LocatedConstructor(RoundTripConstructor):
-    """Makes values of a tree; one that is not what its tag says is an error with its place."""
+    """Constructor of values that reports values not matching their tag with their place."""
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep)
         except YAMLError:
             raise
-        except Exception:  # whatever the conversion of a date or a tagged number ends with
+        except Exception:  # from the conversion of a date or a tagged number
             kind = str(node.tag).rpartition(":")[2]
             raise ConstructorError(None, None, f"this is not a valid {kind}", node.start_mark) from None
 
 
 def bounded_yaml() -> YAML:
-    """A reader that keeps lines and refuses what is out of bounds."""
+    """Return a reader that keeps line numbers and refuses files beyond the limits."""
     reader: Any = YAML()
     reader.Composer, reader.Constructor = BoundedComposer, LocatedConstructor
     return cast(YAML, reader)

@@ -1,4 +1,4 @@
-"""Robots in YAML files: reading with errors that name file, line and field, writing, and the JSON Schema."""
+"""Robots in YAML files: reading with errors that give file, line and field, writing, and the JSON Schema."""
 
 from __future__ import annotations
 
@@ -21,24 +21,51 @@ if TYPE_CHECKING:
 
 FilePath = str | os.PathLike[str]
 SIMULATION = "simulation"
-"""The part of a file that tells what to do with the robot; it is none of the robot's business."""
+"""Section of a file with the options of `flexarm run`; it is not part of the robot."""
 SWEEP = "sweep"
-"""The part that tells what to vary in many runs of it."""
+"""Section of a file with the options of `flexarm sweep`."""
 
 
 def load(path: FilePath) -> Robot:
-    """The robot in the YAML file `path`."""
+    """Read a robot from a YAML file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to read.
+
+    Returns
+    -------
+    Robot
+        Validated robot.
+
+    Raises
+    ------
+    DescriptionError
+        If the file cannot be read or is not a valid description; each problem has the line and the path of its field.
+
+    See Also
+    --------
+    save : Write a robot to a file.
+    schema : JSON Schema of robot files.
+
+    Examples
+    --------
+    >>> load("missing.yaml")
+    Traceback (most recent call last):
+    flexarm.robot.errors.DescriptionError: missing.yaml: there is no such file
+    """
     return read(path)[0]
 
 
 def read(path: FilePath) -> tuple[Robot, dict[str, Any]]:
-    """The robot in a YAML file and the file's `simulation` section as plain data ({} when absent)."""
+    """Return the robot in a YAML file and the file's section `simulation` as plain data ({} if absent)."""
     robot, simulation, _ = read_source(path)
     return robot, simulation
 
 
 def read_source(path: FilePath) -> tuple[Robot, dict[str, Any], Source]:
-    """What `read` gives, and the file, which knows the lines of both."""
+    """Return the robot in a YAML file, the section `simulation`, and the file with its line numbers."""
     source = Source.read(path)
     fields = {name: value for name, value in source.data.items() if name in Robot.model_fields or _not_text(name)}
     simulation = source.data.get(SIMULATION)
@@ -64,15 +91,32 @@ def _not_text(name: object) -> bool:
     return not isinstance(name, str)
 
 
-def _warn(source: Source, doubts: list[DescriptionProblem]) -> None:
-    for doubt in doubts[:MAX_LISTED_PROBLEMS]:
-        warn_of_units(location_prefix(source.file, source.line(doubt.path)) + str(doubt))
-    if (more := len(doubts) - MAX_LISTED_PROBLEMS) > 0:
+def _warn(source: Source, problems: list[DescriptionProblem]) -> None:
+    for problem in problems[:MAX_LISTED_PROBLEMS]:
+        warn_of_units(location_prefix(source.file, source.line(problem.path)) + str(problem))
+    if (more := len(problems) - MAX_LISTED_PROBLEMS) > 0:
         warn_of_units(f"{location_prefix(source.file)}{more} more values look as if they were in another unit")
 
 
 def save(robot: Robot, path: FilePath) -> None:
-    """Write a robot as YAML to `path`, without defaults. The file is replaced in one step: nobody sees half of it."""
+    """Write a robot to a YAML file, without fields that have their default.
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot to write.
+    path : str or path-like
+        File to write; an existing file is replaced atomically.
+
+    Raises
+    ------
+    DescriptionError
+        If the file cannot be written.
+
+    See Also
+    --------
+    load : Read a robot from a file.
+    """
     if not isinstance(robot, Robot):
         raise TypeError(f"robot = {shown(robot)}: must be a Robot")
     target = checked_path(path)
@@ -83,7 +127,7 @@ def save(robot: Robot, path: FilePath) -> None:
 
 
 def yaml_text(robot: Robot, simulation: Mapping[str, Any] | None = None, sweep: Mapping[str, Any] | None = None) -> str:
-    """A robot as the text of a YAML file, with what to compute of it, once and many times, as its sections."""
+    """Return a robot as the text of a YAML file, optionally with the sections `simulation` and `sweep`."""
     text = io.StringIO()
     sections = {
         name: {field: _inline(value) for field, value in given.items()}
@@ -95,8 +139,15 @@ def yaml_text(robot: Robot, simulation: Mapping[str, Any] | None = None, sweep: 
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of a robot file, for editors.
+    """Return the JSON Schema of robot files, for completion and validation in editors.
 
+    Returns
+    -------
+    dict
+        JSON Schema (draft 2020-12).
+
+    Examples
+    --------
     >>> sorted(schema()["required"])
     ['links']
     """
@@ -120,7 +171,7 @@ def _kinds_of(parent: type[Description]) -> Iterator[type[Description]]:
 
 
 def plain_data(value: Any) -> Any:
-    """A description as mappings, lists and numbers, without the fields that have their default."""
+    """Return a description as mappings, lists and numbers, without fields that have their default."""
     if isinstance(value, tuple):
         return [plain_data(item) for item in value]
     if not isinstance(value, Description):
@@ -134,7 +185,7 @@ def _writer() -> YAML:
     from ruamel.yaml.representer import RoundTripRepresenter
 
     class Representer(RoundTripRepresenter):
-        """Writes 2e10 rather than 20000000000.0."""
+        """Representer that writes 2e10 instead of 20000000000.0."""
 
     def short(representer: Any, number: float) -> Any:
         text = repr(number)
@@ -151,8 +202,7 @@ def _writer() -> YAML:
 
 
 def _block(robot: dict[str, Any]) -> dict[str, Any]:
-    """One line for each field of the robot and of its links, and for each constraint; what lies deeper stays on its
-    field's line."""
+    """Arrange a robot for YAML: one line for each field of the robot and of its links, and for each constraint."""
     lists = {"links": [{name: _inline(value) for name, value in link.items()} for link in robot["links"]]}
     if "constraints" in robot:
         lists["constraints"] = [_inline(constraint) for constraint in robot["constraints"]]

@@ -1,4 +1,4 @@
-"""A YAML file as plain data that still knows its lines."""
+"""YAML files as plain data with line numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_FILE_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class Source:
-    """The mapping in a file: `data` as plain Python values, `marked` as ruamel's containers with positions."""
+    """Mapping in a file: `data` as plain Python values, `marked` as ruamel's containers with positions."""
 
     file: str
     data: dict[str, Any]
@@ -33,7 +33,7 @@ class Source:
         return cls(file, _plain(marked, {}), marked)
 
     def line(self, path: str) -> int:
-        """The line (from 1) of the deepest part of the path `links[1].section.width` that the file has."""
+        """Return the line (from 1) of the deepest part of a path such as `links[1].section.width` in the file."""
         node, line, rest = self.marked, self.marked.lc.line, path
         while rest:
             listed = isinstance(node, list)
@@ -41,12 +41,12 @@ class Source:
                 key, rest = _step(node, rest)
                 line, node = (node.lc.item if listed else node.lc.key)(key)[0], node[key]
             except (StopIteration, KeyError, IndexError, ValueError, TypeError, AttributeError):
-                break  # a missing field, or a value merged from elsewhere: its owner's line must do
+                break  # a missing field, or a value merged from elsewhere: take the line of its owner
         return int(line) + 1
 
 
 def _step(node: Any, path: str) -> tuple[Any, str]:
-    """The first key or index of a path into a node, and the rest; keys may have dots of their own (`upper.q`)."""
+    """Return the first key or index of a path into a node, and the rest; keys may contain dots (`upper.q`)."""
     step = re.split(r"[.\[\]]", path.lstrip("["), maxsplit=1)[0]
     if isinstance(node, list):
         return int(step), path[len(step) + 2 :].lstrip(".")
@@ -55,7 +55,7 @@ def _step(node: Any, path: str) -> tuple[Any, str]:
 
 
 def checked_path(path: str | os.PathLike[str]) -> str:
-    """The path as text; one that names no file at all is refused."""
+    """Return the path as text, or raise an error if it is not a file name."""
     if not isinstance(path, (str, os.PathLike)):
         raise DescriptionError([DescriptionProblem("path", path, "must be the name of a file")])
     file = os.fsdecode(path)
@@ -95,9 +95,9 @@ def _parse(text: str, file: str) -> Any:
         raise file_error(file, f"the key {name}stands twice in one mapping", mark.line + 1, mark.column + 1) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = ", ".join(part for part in (error.context, error.problem) if part)
+        message = ", ".join(part for part in (error.context, error.problem) if part)
         position = (mark.line + 1, mark.column + 1) if mark is not None else (None, None)
-        raise file_error(file, f"is not valid YAML: {said}", *position) from None
+        raise file_error(file, f"is not valid YAML: {message}", *position) from None
     except YAMLError as error:
         place = getattr(error, "position", None)  # of a character that YAML does not allow
         line = None if place is None else text.count("\n", 0, place) + 1
@@ -105,7 +105,7 @@ def _parse(text: str, file: str) -> Any:
 
 
 def _plain(node: Any, done: dict[int, Any]) -> Any:
-    """Plain values of ruamel's; `done` keeps aliases shared, so that they cost nothing and may form circles."""
+    """Convert ruamel's containers to plain values; `done` keeps aliases shared, also those that form cycles."""
     if id(node) in done:
         return done[id(node)]
     if isinstance(node, dict):
