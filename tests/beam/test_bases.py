@@ -145,7 +145,7 @@ def test_modes_of_uniform_links_are_those_of_the_general_way(family, count):
     assert_allclose(shared(x), own(x), atol=1e-11)
 
 
-def test_what_links_share_cannot_be_changed_through_one_of_them():
+def test_shared_arrays_are_read_only():
     first = integrals(bend_y=2)
     before = integrals(bend_y=2).K
     first.shapes["bend_y"].coefficients[:] = 0.0
@@ -192,7 +192,7 @@ def test_modes_with_the_tip_held_have_a_sign_that_small_changes_keep(family):
 
 @pytest.mark.parametrize("width", [1, 3, 200])
 def test_products_part_by_part_are_the_products(width):
-    """Of functions that live on `width` points, in order or not, some nowhere."""
+    """Return functions that are nonzero on `width` points, ordered or not, some zero everywhere."""
     random = np.random.default_rng(width)
     values, weights = np.zeros((2, 170, 90)), random.normal(size=170)
     for side in range(2):

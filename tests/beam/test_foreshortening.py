@@ -23,7 +23,7 @@ def link(request):
 
 
 def values(link: LinkIntegrals, name: str, what: str, x: np.ndarray) -> np.ndarray:
-    """Of a family without shear, from its functions alone."""
+    """Return values of a family without shear, from its functions alone."""
     order = {"value": 0, "slope": 1, "rotation": 1, "curvature": 2}[what]
     space = link.shapes[name]
     return space.derivative(order)(x) if order else space(x)
@@ -133,7 +133,7 @@ def sections_of(link: LinkIntegrals, eta: np.ndarray) -> tuple[np.ndarray, np.nd
 @pytest.mark.parametrize("shear", [False, True])
 @pytest.mark.parametrize("section", ["uniform", "tapered"])
 def test_displacements_and_angles_are_those_of_an_exact_link_to_second_order(section, shear):
-    """What is even in the amplitude, by differences of the exact sections; odd, the shapes themselves."""
+    """The part even in the amplitude, by differences of the exact sections; odd, the shapes themselves."""
     given = make(section, "modes").link
     flexible = fa.Flexible(**FAMILIES, shear=shear, stiffening="shortening")
     link = LinkIntegrals(given.model_copy(update={"flexible": flexible, "length": 0.4 if shear else 0.8}))

@@ -1,4 +1,4 @@
-"""Modes of links with what they carry, against exact transcendental solutions."""
+"""Modes of loaded links against exact transcendental solutions."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def loaded(load: CarriedBody, family: str = "bend_y", count: int = 4, **fields) 
 
 
 def frequencies(of: LinkIntegrals, load: CarriedBody, family: str = "bend_y") -> np.ndarray:
-    """Of the clamped link with the load, in its shapes."""
+    """Return the frequencies of the clamped link with the load, in its shapes."""
     tip, slope = of.shapes[family](load.at), of.shapes[family].derivative()(load.at)
     mass = of.M_elastic + (load.inertia[0] if family == "twist" else load.mass) * tip.T @ tip
     if family.startswith("bend"):

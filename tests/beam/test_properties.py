@@ -1,4 +1,4 @@
-"""Properties per length against what the link itself says at each point."""
+"""Properties per length against the link's own values at each point."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_a_taper_is_held_by_quartics_and_a_torsion_constant_is_not():
 
 
 class Waist(fa.Section):
-    """A section of a kind that nobody foresaw: alike at equal distances from the middle."""
+    """Section of a user-defined kind, symmetric about the middle of the link."""
 
     shape: str = "waist"
 
@@ -66,12 +66,12 @@ def test_a_section_that_is_symmetric_about_the_middle_is_seen_to_vary():
     assert_allclose(LinkProperties(link).mass(x)[:, 0], exact, rtol=1e-9)
 
 
-def test_a_section_is_asked_once_at_each_point():
-    asked = []
+def test_a_section_is_evaluated_once_at_each_point():
+    evaluated = []
 
     class Counted(Waist):
         def at(self, xi):
-            asked.append(xi)
+            evaluated.append(xi)
             return super().at(xi)
 
     families = fa.Flexible(bend_y=1, bend_z=1, twist=1, stretch=1)
@@ -79,4 +79,4 @@ def test_a_section_is_asked_once_at_each_point():
     integrals = LinkIntegrals(link)
     assert integrals.K.shape == (4, 4)
     assert integrals.M_elastic.shape == (4, 4)
-    assert len(asked) == len(set(asked))
+    assert len(evaluated) == len(set(evaluated))

@@ -1,4 +1,4 @@
-"""Nodes of exact links: what their sums are exact for, and their integrals against quadrature."""
+"""Nodes of exact links: functions that are interpolated exactly, and integrals against quadrature."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def link(request):
 
 
 def axis_functions(link: LinkIntegrals) -> list:
-    """What t is made of to first order, with its integrals: 1, u', v', w'."""
+    """Return the first-order functions of t with their integrals: 1, u', v', w'."""
     spaces = [space for name, space in link.shapes.items() if name != "twist"]
     return [(space.derivative(), space) for space in spaces]
 
@@ -62,7 +62,7 @@ def test_what_is_linear_in_the_shapes_is_met_exactly(link):
 
 
 def test_masses_and_first_moments_are_those_of_the_link(link):
-    """Of the straight link, and to first order of the bent one."""
+    """Exact for the straight link, and to first order for the bent one."""
     nodes = LinkNodes(link)
     assert sum(piece.mass for piece in nodes.pieces) == pytest.approx(link.m, rel=1e-12)
 

@@ -96,7 +96,7 @@ def test_ten_modes_have_the_exact_frequencies_to_ten_digits(slenderness, rotary)
     ("slenderness", "errors"), [(5, [2e-6, 3e-4, 2e-3]), (10, [5e-8, 9e-6, 1e-4]), (20, [8e-10, 2e-7, 3e-6])]
 )
 def test_modes_with_the_shear_of_statics_would_be_too_stiff(slenderness, errors):
-    """Of gamma = -EI psi'' / kGA, which leaves out that sections resist turning: a column of docs/theory.md."""
+    """The shear strain gamma = -EI psi'' / kGA of statics neglects rotary inertia: a column of docs/theory.md."""
     size, G = L / slenderness, E / 2.6
     mu, EI, kGA, inertia = RHO * size**2, E * size**4 / 12, 5 / 6 * G * size**2, RHO * size**4 / 12
     x, weights = np.polynomial.legendre.leggauss(40)

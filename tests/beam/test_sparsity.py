@@ -1,4 +1,4 @@
-"""What is zero, or one, by construction: for every basis, whatever the length, section and material are."""
+"""Entries that are zero or one by construction, for every basis and any length, section and material."""
 
 from functools import partial
 
@@ -53,7 +53,7 @@ KINDS = {
 
 
 def integrals(basis, families, section="uniform", kind="clamped", seed=0, **fields):
-    """Of a link with numbers that nobody chose."""
+    """Return the integrals of a link with random numbers."""
     draw = np.random.default_rng(seed)
     damping = fa.Damping(*draw.uniform(0.01, 0.1, 1), alpha=draw.uniform(0.1, 1), beta=draw.uniform(1e-4, 1e-3))
     stiffening = fields.pop("stiffening", "shortening")

@@ -1,4 +1,4 @@
-"""Frozen classes behave as those of the standard library, and cost less at import."""
+"""Frozen classes behave like those of the standard library and are faster to create."""
 
 import copy
 import dataclasses
@@ -12,7 +12,7 @@ from flexarm.foundation.dataclass import dataclass
 
 
 def classes(decorator):
-    """The same classes with one of the two decorators."""
+    """Return the classes made by one of the two decorators."""
 
     @decorator(frozen=True)
     class Point:

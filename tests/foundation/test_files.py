@@ -76,7 +76,7 @@ def test_failures_of_the_system_are_sentences_about_the_users_file(tmp_path, mon
     assert entries(tmp_path) == ["file"]
 
 
-def test_writers_that_want_a_name_get_one_with_the_same_ending(tmp_path):
+def test_writers_of_named_files_get_a_name_with_the_same_suffix(tmp_path):
     given = []
 
     def write(part):

@@ -1,4 +1,4 @@
-"""Derivatives from points: orders, and whether their estimated errors tell the truth."""
+"""Numerical derivatives: orders, and estimated against true errors."""
 
 import numpy as np
 import pytest

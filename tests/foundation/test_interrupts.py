@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: a run is kept or not begun, never lost, never wrong."""
+"""Ctrl-C at any moment: a run is kept or not begun, never lost or wrong."""
 
 import random
 import signal

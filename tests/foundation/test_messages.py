@@ -22,14 +22,14 @@ def test_numbers_lose_a_needless_zero():
     assert (format_number(2.0), format_number(0.5), format_number(1e20)) == ("2", "0.5", "1e20")
 
 
-def test_an_unknown_word_comes_with_the_nearest_and_all_that_is_allowed():
+def test_an_unknown_word_is_shown_with_the_nearest_and_all_allowed_ones():
     assert describe_unknown("unknown field", "lenght", ["name", "length"]) == (
         "unknown field; did you mean 'length'? (allowed: name, length)"
     )
     assert describe_unknown("no such link", "a", []) == "no such link"
 
 
-def test_an_unknown_name_comes_with_the_nearest_or_with_some():
+def test_an_unknown_name_is_shown_with_the_nearest_or_a_list():
     assert suggestion("uper", ["upper", "fore"]) == "; did you mean 'upper'?"
     assert suggestion("x", ["upper", "fore"]) == "; there are upper, fore"
     assert suggestion("x", []) == "; there are none"

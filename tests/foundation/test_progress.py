@@ -23,11 +23,11 @@ def test_the_time_left_stands_on_the_bar(watch, capsys):
         watch[0] += 3.0
         bar.update(2.0)
         bar._bar.refresh()
-    said = capsys.readouterr().err
-    assert "24 s left; 2 of 10 s, 0.333 x real time" in said  # 8 s at the pace of the last 1 s in 3 s
+    output = capsys.readouterr().err
+    assert "24 s left; 2 of 10 s, 0.333 x real time" in output  # 8 s at the pace of the last 1 s in 3 s
 
 
-def test_a_first_step_that_takes_long_already_tells(watch, capsys):
+def test_a_long_first_step_is_shown(watch, capsys):
     with Progress(10.0, enabled=True) as bar:
         watch[0] += 20.0
         bar.update(1.0)
@@ -35,7 +35,7 @@ def test_a_first_step_that_takes_long_already_tells(watch, capsys):
     assert "3 min 00 s left" in capsys.readouterr().err
 
 
-def test_nothing_is_shown_at_once_or_where_nobody_watches(watch, capsys):
+def test_nothing_is_shown_at_once_or_without_a_terminal(watch, capsys):
     with Progress(10.0, enabled=True) as bar:
         watch[0] += 0.1
         bar.update(5.0)
@@ -51,9 +51,9 @@ def test_lines_where_there_can_be_no_bar(watch, capsys, monkeypatch):
         for t in range(1, 31):
             watch[0] += 1.0
             bar.update(float(t))
-    said = capsys.readouterr().err.splitlines()
-    assert said[1] == "simulating: 1 min 29 s left; 11 of 100 s, 1 x real time"
-    assert len(said) == 3
+    output = capsys.readouterr().err.splitlines()
+    assert output[1] == "simulating: 1 min 29 s left; 11 of 100 s, 1 x real time"
+    assert len(output) == 3
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,15 @@ def test_times_left_are_words(rest, pace, words):
 
 
 def test_watcher_hears_what_its_thread_does() -> None:
-    heard: list[tuple[str, float, float]] = []
-    with report_progress(lambda *said: heard.append(said)):
+    reports: list[tuple[str, float, float]] = []
+    with report_progress(lambda *output: reports.append(output)):
         with Progress(2.0, False) as bar:
             bar.update(0.5)
         thread = threading.Thread(target=lambda: Progress(9.0, False).update(1.0))
         thread.start()
         thread.join()
-        with report_progress(lambda *said: None):
+        with report_progress(lambda *output: None):
             Progress(3.0, False).update(1.0)
         Progress(4.0, False).update(2.0)
     Progress(5.0, False).update(1.0)
-    assert heard == [("simulating", 0.5, 2.0), ("simulating", 2.0, 4.0)]
+    assert reports == [("simulating", 0.5, 2.0), ("simulating", 2.0, 4.0)]

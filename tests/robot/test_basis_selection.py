@@ -1,4 +1,4 @@
-"""Numbers of shapes that are picked: how many, of what, and whether they are enough."""
+"""Automatic choice of the numbers of shapes, and the accuracy of the frequencies."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_what_moves_it_out_of_its_plane(changes):
     assert families(*arm.with_(changes).links, gravity=changes.get("gravity", (0, 0, 0))) == [ALL] * 2
 
 
-def test_without_hinges_gravity_tells_the_plane_and_else_nothing_does():
+def test_without_hinges_gravity_determines_the_plane():
     assert families(link(joint="weld"), gravity=(0, 0, -9.81)) == [{"bend_z", "stretch"}]
     assert families(link(joint="weld")) == [ALL]
 
@@ -69,7 +69,7 @@ def test_first_frequencies_are_a_little_too_low(row):
     assert 0.8 * exact < first < 1.002 * exact
 
 
-def test_counts_grow_with_the_bound_and_say_why():
+def test_counts_increase_with_the_bound():
     counts = []
     for bound in (1.0, 100.0, 1000.0, 1e4, 1e5):
         pick = select_bases(fa.Robot(links=[link(flexible=fa.Flexible(up_to=bound))]))["a"]
@@ -83,7 +83,7 @@ def test_counts_grow_with_the_bound_and_say_why():
 
 
 def test_all_modes_up_to_the_bound_are_there():
-    """Of clamped links with any load: counted with many shapes."""
+    """Count the modes below the bound of clamped links with any load, computed with many shapes."""
     for mass, inertia in ((0, 0), (0.1, 0), (3, 0), (3, 0.5), (0, 10), (1e3, 1e3)):
         for bound in (0.5, 3, 20, 60, 200):
             payload = fa.PointMass(mass, inertia=inertia)
@@ -94,7 +94,7 @@ def test_all_modes_up_to_the_bound_are_there():
             assert below <= robot.resolved().link("beam").flexible.bend_y <= below + 3
 
 
-def test_what_is_not_known_is_not_promised():
+def test_no_accuracy_is_promised_for_other_loads():
     def words(flexible: fa.Flexible, payload: fa.PointMass | None = None) -> str:
         return select_bases(fa.Robot(links=[link(flexible=flexible, payload=payload)]))["a"].summary()
 
@@ -132,12 +132,12 @@ def test_nothing_is_promised_where_curvature_jumps(at, lump, basis, promised):
     exact = fa.modes(fine).frequencies
     exact = exact[exact < 300]
     error = np.abs(fa.modes(robot).frequencies[: len(exact)] / exact - 1).max()
-    said = select_bases(robot)["a"].summary()
-    assert ("expect frequencies to 0.5 %" in said) == promised == (error < EXPECTED_ERROR)
+    output = select_bases(robot)["a"].summary()
+    assert ("expect frequencies to 0.5 %" in output) == promised == (error < EXPECTED_ERROR)
     if not promised and basis == "modes":
-        assert f"at {at:g} m, inside the link, a load makes its curvature or strain jump; take more shapes" in said
+        assert f"at {at:g} m, inside the link, a load makes its curvature or strain jump; take more shapes" in output
     elif not promised and basis == "elements":
-        assert "take elements with a node there" in said
+        assert "take elements with a node there" in output
 
 
 def test_a_link_inside_is_such_a_load():
@@ -146,7 +146,7 @@ def test_a_link_inside_is_such_a_load():
     assert "at 0.4 m, inside the link, a load makes" in select_bases(robot)["a"].summary()
 
 
-def test_a_basis_that_says_how_many_it_keeps():
+def test_a_basis_with_a_given_number_of_modes():
     for bound, more in ((1000.0, "bend_y would take 8, more than the 3 that basis.modes keeps"), (1.0, "expect")):
         robot = fa.Robot(links=[link(flexible=fa.Flexible(basis=fa.reduced(10, modes=3), up_to=bound))])
         pick = select_bases(robot)["a"]
@@ -205,11 +205,11 @@ def refusal(robot: fa.Robot) -> str:
     return str(found.value)
 
 
-def test_picked_numbers_are_checked_as_given_ones_are():
+def test_selected_numbers_are_validated_like_given_ones():
     guided = link(joint=fa.FixedPrismatic(), flexible=fa.Flexible(stiffening="exact"))
-    said = refusal(fa.Robot(links=[guided]))
-    assert said.startswith("links[0].flexible.stiffening = 'exact': must be 'shortening' or 'none' for a link that")
-    assert "(picked for link 'a': bend_y 3, bend_z 2" in said
+    output = refusal(fa.Robot(links=[guided]))
+    assert output.startswith("links[0].flexible.stiffening = 'exact': must be 'shortening' or 'none' for a link that")
+    assert "(picked for link 'a': bend_y 3, bend_z 2" in output
     ratios = link(flexible=fa.Flexible(damping=fa.Damping((0.01, 0.02, 0.03, 0.04))))
     assert "has 4 ratios, but the link has only 3 elastic coordinates (picked for link 'a': bend_y 3)" in refusal(
         fa.Robot(links=[ratios])
@@ -220,8 +220,8 @@ def test_picked_numbers_are_checked_as_given_ones_are():
     )
     rail = link("rail", flexible=fa.Flexible(stiffening="exact"))
     cart = fa.Link("cart", 0.1, fa.SlidingPrismatic(), mass=0.1)
-    said = refusal(fa.Robot(links=[rail, cart], gravity=(0, 0, -9.81)))
-    assert "'cart' slides along 'rail', which bends in space (picked for link 'rail': bend_y" in said
+    output = refusal(fa.Robot(links=[rail, cart], gravity=(0, 0, -9.81)))
+    assert "'cart' slides along 'rail', which bends in space (picked for link 'rail': bend_y" in output
 
 
 def test_shear_has_bending_to_go_with(tmp_path):
@@ -247,7 +247,7 @@ def test_files_keep_them_open(tmp_path):
     assert fa.load(tmp_path / "arm.yaml").resolved() == arm.resolved()
 
 
-def test_changed_robots_are_picked_anew_but_numbers_and_derivatives_keep_the_counts():
+def test_selection_is_repeated_for_changed_robots_but_not_for_derivatives():
     arm = fa.Robot(links=[link("a", flexible=fa.Flexible(up_to=200.0))])
     system = fa.System(arm, native=False)
     soft = arm.with_({"links.a.material.E": 7e8})
@@ -261,8 +261,8 @@ def test_changed_robots_are_picked_anew_but_numbers_and_derivatives_keep_the_cou
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([3.0, 10.0, 30.0]))
-def test_frequencies_up_to_the_bound_are_as_good_as_told(seed, planar, bound):
-    """Of random arms, joints locked and free, at random postures, against five more shapes of all that bends."""
+def test_frequencies_up_to_the_bound_have_the_expected_error(seed, planar, bound):
+    """Random arms, joints locked and free, at random postures, against five more shapes of bending."""
     draw = np.random.default_rng(seed)
     links = []
     for k in range(draw.integers(1, 4)):
@@ -276,8 +276,8 @@ def test_frequencies_up_to_the_bound_are_as_good_as_told(seed, planar, bound):
         hub = fa.PointMass(size * 10 ** draw.uniform(-2, 1), inertia=size * length**2 * 10 ** draw.uniform(-3, 0))
         links.append(bare.model_copy(update={"flexible": fa.Flexible(), "payload": payload, "hub": hub}))
     slowest = min(min(pick.first.values()) for pick in select_bases(fa.Robot(links=links)).values())
-    asked = fa.Flexible(up_to=bound * slowest)
-    arm = fa.Robot(links=[each.model_copy(update={"flexible": asked}) for each in links])
+    flexible = fa.Flexible(up_to=bound * slowest)
+    arm = fa.Robot(links=[each.model_copy(update={"flexible": flexible}) for each in links])
     picked = arm.resolved()
     fine = picked.with_(
         {

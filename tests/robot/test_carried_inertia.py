@@ -1,4 +1,4 @@
-"""What links carry: masses, first moments and inertias of all that hangs on them."""
+"""Bodies that links carry: masses, first moments and inertias of masses and following links."""
 
 import numpy as np
 import pytest
@@ -90,7 +90,7 @@ def test_the_rear_end_carries_the_hub():
     assert hub_load(rod("a")) == ()
 
 
-def test_the_basis_may_say():
+def test_the_basis_may_give_the_load():
     bar = {"section": fa.Section.circle(0.01), "material": fa.Material(7e10, 2700)}
     what = (CarriedBody(0.5, 1.0, 0.2, (0.1, 0.1, 0.1)),)
 

@@ -1,4 +1,4 @@
-"""Descriptions of constraints: names, files, sentences."""
+"""Descriptions of constraints: names, files, error messages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What every description shares: positions, freezing, comparison, paths of errors, doubts."""
+"""Common properties of descriptions: arguments, freezing, comparison, paths of errors, warnings about units."""
 
 import copy
 import pickle
@@ -75,7 +75,7 @@ def test_problems_hold_path_value_and_sentence():
     assert problem.sentence == "must be positive (m)"
 
 
-def test_all_problems_are_told_at_once():
+def test_all_problems_are_listed_at_once():
     text = message(fa.Link, "a.b", lenght=1, joint=5, rotary_inertia=1, masses=3)
     lines = text.splitlines()
     assert "name = 'a.b': must be a name of letters, digits, _ and -" in lines
@@ -162,14 +162,14 @@ def test_nonsense_is_always_refused_in_our_own_words(fields):
     assert "Input" not in str(caught.value)
 
 
-def test_doubts_point_at_the_users_line():
+def test_warnings_point_at_the_users_line():
     with pytest.warns(fa.UnitsWarning) as caught:
         fa.Material(200, 7850)
     assert str(caught[0].message) == "E = 200: looks like GPa; E is in Pa (steel 2.1e11)"
     assert caught[0].filename == __file__
 
 
-def test_a_doubt_is_told_once():
+def test_a_warning_is_raised_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         soft = fa.Material(200, 7850)
@@ -178,7 +178,7 @@ def test_a_doubt_is_told_once():
     assert len(caught) == 1
 
 
-def test_doubts_about_parts_given_as_plain_data_are_told_with_their_path():
+def test_warnings_about_parts_given_as_plain_data_have_their_path():
     with pytest.warns(fa.UnitsWarning, match=r"^material\.rho = 7\.85: looks like g/cm3"):
         fa.Link("a", 1.0, section=fa.Section.circle(0.01), material={"E": 2e11, "rho": 7.85})
 

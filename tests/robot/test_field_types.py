@@ -1,4 +1,4 @@
-"""Numbers: what is accepted, what is refused and with which sentence."""
+"""Validation of numbers: accepted values and error messages."""
 
 import re
 from fractions import Fraction
@@ -63,7 +63,7 @@ def test_a_matrix_has_three_rows_of_three_finite_numbers():
         assert finite_matrix(rows) is None
 
 
-def test_the_schema_says_whether_a_bound_itself_is_allowed():
+def test_the_schema_distinguishes_inclusive_and_exclusive_bounds():
     assert positive("m").json_schema() == {"type": "number", "unit": "m", "exclusiveMinimum": 0.0}
     assert nonnegative("kg").json_schema() == {"type": "number", "unit": "kg", "minimum": 0.0}
     assert Quantity("", above=-1.0, most=0.5).json_schema() == {

@@ -77,7 +77,7 @@ def test_refusals(build, expected):
     assert str(caught.value) == expected
 
 
-def test_without_numbers_they_are_picked_where_the_robot_is_known():
+def test_without_numbers_they_are_selected_with_the_robot():
     assert fa.Flexible().open
     assert fa.Flexible(up_to=50).counts == {}
     assert not fa.Flexible(twist=1).open
@@ -142,7 +142,7 @@ def test_refusals_of_shear(build, sentence):
     assert str(caught.value) == sentence
 
 
-def test_the_table_tells_of_shear():
+def test_the_table_shows_shear():
     assert "bend_y 2, modes, shear" in str(fa.Robot(links=[sheared()]))
 
 
@@ -156,14 +156,14 @@ def test_shear_areas_that_are_given_are_enough():
 @pytest.mark.parametrize(
     "numbers", [{"bend_y": 0}, {"twist": 0, "stretch": 0}, dict.fromkeys(("bend_y", "bend_z", "twist", "stretch"), 0)]
 )
-def test_zero_shapes_are_refused_and_not_picked(numbers):
+def test_zero_shapes_are_refused_and_not_selected(numbers):
     with pytest.raises(fa.DescriptionError, match="without shapes the link is rigid"):
         fa.Flexible(**numbers)
     with pytest.raises(fa.DescriptionError, match=r"flexible.*without shapes the link is rigid"):
         two_link_arm().with_({"links.fore.flexible": numbers})
 
 
-def test_zero_beside_other_shapes_and_no_numbers_are_as_before():
+def test_zero_with_other_shapes_is_accepted():
     assert fa.Flexible(bend_y=2, bend_z=0) == fa.Flexible(bend_y=2)
     assert fa.Flexible().open
     assert fa.Flexible.model_validate(fa.Flexible().model_dump()).open

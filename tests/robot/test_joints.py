@@ -66,7 +66,7 @@ def test_refusals(build, expected):
     assert str(caught.value) == expected
 
 
-def test_degrees_are_doubted():
+def test_degrees_raise_a_warning():
     with pytest.warns(fa.UnitsWarning, match=r"limits = \(-90\.0, 90\.0\): looks like degrees"):
         fa.Revolute(limits=(-90, 90))
     with pytest.warns(fa.UnitsWarning, match="mount = .* looks like degrees"):

@@ -1,4 +1,4 @@
-"""What descriptions compute once: right for every copy, whoever asks, and never part of what they are."""
+"""Properties of descriptions that are computed once: correct for copies and threads, not part of the value."""
 
 import copy
 import pickle
@@ -17,7 +17,7 @@ class Ruler(Description):
     @lazy_property
     def double(self):
         """Twice the length."""
-        asked.append(self.length)
+        calls.append(self.length)
         if self.length < 0:
             raise ValueError("no length")
         return 2 * self.length
@@ -29,18 +29,18 @@ class Marked(Ruler):
         return super().double + 1
 
 
-asked = []
+calls = []
 
 
 @pytest.fixture(autouse=True)
-def nobody_asked():
-    asked.clear()
+def clear_calls():
+    calls.clear()
 
 
 def test_it_is_computed_once():
     ruler = Ruler(length=3.0)
     assert (ruler.double, ruler.double) == (6.0, 6.0)
-    assert asked == [3.0]
+    assert calls == [3.0]
     assert Ruler.double.__doc__ == "Twice the length."
 
 
@@ -53,7 +53,7 @@ def test_what_fails_is_not_remembered():
     for _ in range(2):
         with pytest.raises(ValueError, match="no length"):
             _ = ruler.double
-    assert len(asked) == 2
+    assert len(calls) == 2
 
 
 def changed_copies(ruler):
@@ -82,7 +82,7 @@ def test_it_is_no_part_of_a_description():
         assert other.double == 6.0
 
 
-def test_many_threads_ask_at_once():
+def test_many_threads_access_it_at_once():
     rulers = [Ruler(length=float(k)) for k in range(50)]
     with ThreadPoolExecutor(8) as pool:
         found = [*pool.map(lambda k: rulers[k % 50].double, range(800))]

@@ -1,4 +1,4 @@
-"""Ready robots against the numbers of their sources."""
+"""Robots of the library against the numbers of their sources."""
 
 from math import sqrt
 
@@ -56,7 +56,7 @@ def test_rrr_arm_starts_up_and_along_x():
     assert np.allclose(axes, [[0, 0, 1], [0, 1, 0], [0, 1, 0]], atol=1e-15)
 
 
-def test_rrr_arm_has_elastic_joints_when_asked():
+def test_rrr_arm_has_elastic_joints_on_request():
     assert all(link.joint.drive is None for link in library.rrr_arm().links)
     drives = [link.joint.drive for link in library.rrr_arm(elastic_joints=True, rotor_inertia=2.0).links]
     assert drives == [fa.Drive(stiffness=5000, rotor_inertia=2.0)] * 3

@@ -1,4 +1,4 @@
-"""Links: what they need, what they weigh."""
+"""Links: required parts, masses, problems."""
 
 import warnings
 
@@ -111,13 +111,13 @@ def test_a_rigid_link_with_a_mass_needs_no_material():
         ),
     ],
 )
-def test_doubts(length, section, expected):
+def test_unit_warnings(length, section, expected):
     with pytest.warns(fa.UnitsWarning) as caught:
         fa.Link("a", length, section=section, mass=1)
     assert [str(warning.message) for warning in caught] == [expected]
 
 
-def test_usual_links_raise_no_doubt():
+def test_usual_links_raise_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fa.Link("a", 0.01, section=Section.circle(0.01), mass=1)

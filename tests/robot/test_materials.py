@@ -1,4 +1,4 @@
-"""Materials: elastic constants and doubts about their units."""
+"""Materials: elastic constants and warnings about their units."""
 
 import warnings
 
@@ -42,12 +42,12 @@ def test_refusals(fields, expected):
         (2e11, 4e4, "denser"),
     ],
 )
-def test_doubts(E, rho, word):
+def test_unit_warnings(E, rho, word):
     with pytest.warns(fa.UnitsWarning, match=word):
         fa.Material(E, rho)
 
 
-def test_common_materials_raise_no_doubt():
+def test_common_materials_raise_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for E, rho in [(1e6, 20), (2.1e11, 7850), (1.2e12, 3500), (5e11, 22590)]:

@@ -111,7 +111,7 @@ def test_parts_at_their_default_can_be_entered():
     assert arm.link("fore").flexible == fa.Flexible(bend_y=3, basis=fa.Modes(tip_mass=0.2))
 
 
-def test_only_doubts_that_a_change_brings_are_told():
+def test_only_warnings_caused_by_a_change_are_raised():
     with pytest.warns(fa.UnitsWarning):
         doubtful = two_link_arm().with_({"links.upper.material.E": 200})
     with pytest.warns(fa.UnitsWarning) as caught:

@@ -46,7 +46,7 @@ def test_refusals(rotation, word):
         fa.Pose(rotation=rotation)
 
 
-def test_degrees_are_doubted():
+def test_degrees_raise_a_warning():
     with pytest.warns(fa.UnitsWarning, match="looks like degrees"):
         fa.Pose(rotation=(0, 0, 90))
     fa.Pose(rotation=(0, 0, 2 * pi))

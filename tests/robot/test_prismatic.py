@@ -1,4 +1,4 @@
-"""Prismatic joints and stops: how they are described, what they refuse, how far they travel."""
+"""Prismatic joints and stops: descriptions, refusals, travel."""
 
 from math import pi
 
@@ -132,7 +132,7 @@ def test_refusals(build, expected):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_degrees_are_doubted(kind):
+def test_degrees_raise_a_warning(kind):
     with pytest.warns(fa.UnitsWarning, match=r"^angle = 90: looks like degrees; angles are in rad$"):
         kind(90)
     with pytest.warns(fa.UnitsWarning, match=r"^mount = .* looks like degrees"):
@@ -413,7 +413,7 @@ def test_schema():
     assert kinds["SlidingPrismatic"]["required"] == ["type"]
 
 
-def test_the_table_tells_the_joint():
+def test_the_table_shows_the_joint():
     robot = fa.Robot(
         links=[
             link("a", fa.FixedPrismatic(0.5, "none"), MODES),
@@ -423,8 +423,8 @@ def test_the_table_tells_the_joint():
         ]
     )
     html = robot._repr_html_()
-    told = ("fixed prismatic, 0.5 rad, rear none", "sliding prismatic", "sliding prismatic, nodal, elastic")
-    for cell in (*told, "sliding prismatic, element"):
+    cells = ("fixed prismatic, 0.5 rad, rear none", "sliding prismatic", "sliding prismatic, nodal, elastic")
+    for cell in (*cells, "sliding prismatic, element"):
         assert f"<td>{cell}</td>" in html
     assert str(robot).isascii()
 
@@ -438,13 +438,13 @@ def test_nothing_slides_along_an_exact_link_in_space_or_of_elements(shapes, kind
     contact = "nodal" if "basis" in shapes else "continuous"
     rider = link("rider", fa.SlidingPrismatic(contact=contact))
     support = fa.PointSupport("rail", (1.0, 0.0, 0.0))
-    for said, build in (
+    for output, build in (
         ("'rider'", lambda: fa.Robot(links=[rail, rider])),
         ("a support", lambda: fa.Robot(links=[rail], constraints=[support])),
     ):
         text = message(build)
         assert text.startswith("links[0].flexible.stiffening = 'exact': must be 'shortening' or 'none', or its ")
-        assert text.endswith(f": {said} slides along 'rail', which {kind}")
+        assert text.endswith(f": {output} slides along 'rail', which {kind}")
     second_order = rail.model_copy(update={"flexible": rail.flexible.model_copy(update={"stiffening": "shortening"})})
     assert fa.Robot(links=[second_order, rider], constraints=[support])
     assert fa.Robot(links=[link("rail", flexible=fa.Flexible(2, stiffening="exact"))], constraints=[support])

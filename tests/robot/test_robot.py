@@ -1,4 +1,4 @@
-"""Robots: who hangs on whom, and what can be asked of a robot."""
+"""Robots: parents, order of links, properties and problems."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ def link(name, **fields):
     return fa.Link(name, 1.0, mass=1.0, **fields)
 
 
-def test_links_hang_on_the_previous_one_unless_they_say():
+def test_the_parent_is_the_previous_link_unless_given():
     robot = fa.Robot(links=[link("a"), link("b"), link("c", parent="a", at=0.5), link("d", parent="ground")])
     assert robot.parents == (None, 0, 0, None)
     assert robot.order == (0, 1, 2, 3)
@@ -93,7 +93,7 @@ def test_gravity_may_be_an_array():
     assert fa.Robot(links=[link("a")], gravity=np.array([0, 0, -9.81])).gravity == (0.0, 0.0, -9.81)
 
 
-def test_gravity_in_millimetres_is_doubted():
+def test_gravity_in_millimetres_raises_a_warning():
     sentence = r"gravity = \(0\.0, 0\.0, -9810\.0\): looks like mm/s2; gravity is in m/s2"
     with pytest.warns(fa.UnitsWarning, match=sentence):
         fa.Robot(links=[link("a")], gravity=(0, 0, -9810))

@@ -1,4 +1,4 @@
-"""Sleeves and supports on links, as descriptions."""
+"""Descriptions of sleeves and supports on links."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_on_the_ground_it_lies_along_the_base():
         ({"at": 0.3}, "must be left out: the joint rides along its parent"),
     ],
 )
-def test_what_cannot_be_is_said(change, sentence):
+def test_impossible_sleeves_are_refused(change, sentence):
     with pytest.raises(DescriptionError, match=sentence.replace("(", r"\(").replace(")", r"\)")):
         telescope(**{"joint": fa.Sleeve()} | change)
 

@@ -1,4 +1,4 @@
-"""A kind of part that a room does not know is refused there, never left out."""
+"""Unsupported kinds of parts are refused and never ignored."""
 
 from typing import ClassVar, Literal
 
@@ -98,7 +98,7 @@ def test_drawings_refuse_it(kind):
         Arm(system, np.zeros((1, 2)))
 
 
-def test_the_sentence_says_where_and_what_is_known():
+def test_the_message_has_the_path_and_the_supported_kinds():
     with pytest.raises(fa.DescriptionError) as found:
         fa.System(ROBOTS["Helical"])
     assert str(found.value) == (
@@ -116,7 +116,7 @@ def test_robots_are_looked_at_one_by_one():
         assert fa.System(known).robot == known
 
 
-def test_the_table_asks_the_kind_itself():
+def test_the_table_uses_the_description_of_the_kind():
     assert "helical" in str(ROBOTS["Helical"])
 
 
@@ -128,7 +128,7 @@ def test_a_joint_without_words_for_the_table_cannot_be_made():
         Silent()
 
 
-def test_a_section_must_say_whether_it_is_uniform():
+def test_a_section_must_define_uniform():
     class Odd(fa.Section):
         shape: Literal["odd"] = Field("odd")
 

@@ -1,10 +1,10 @@
-"""The robot as a table."""
+"""Tables of robots."""
 
 import flexarm.robot as fa
 from flexarm.robot.library import rrr_arm, tokhi_azad_arm, two_link_arm
 
 
-def test_text_tells_the_robot():
+def test_text_shows_the_robot():
     text = str(two_link_arm())
     header, *_, upper, _, fore, model, _, _, _, _, _ = text.splitlines()
     assert header == "two-link flexible arm: no gravity, 8 coordinates, 0.4444 kg, tip of fore"
@@ -18,7 +18,7 @@ def test_text_tells_the_robot():
     assert "stiffening" in str(two_link_arm().with_({"links.fore.flexible.stiffening": "none"}))
 
 
-def test_text_tells_what_modes_carry_and_what_was_picked():
+def test_text_shows_loads_of_modes_and_selected_numbers():
     arm = two_link_arm()
     assert [line for line in str(arm).splitlines() if "its modes" in line] == [
         "upper: its modes carry 0.2481 kg, 0.04568 kg m2 at its tip (hinged: 1 % of the inertia in bend_y)",
@@ -34,7 +34,7 @@ def test_text_tells_what_modes_carry_and_what_was_picked():
     assert "<p>fore: its modes carry 0.15 kg at its tip</p>" in arm._repr_html_()
 
 
-def test_text_tells_the_stiff_direction_of_links():
+def test_text_shows_the_stiff_direction_of_links():
     def beam(width, height):
         section, steel = fa.Section.rectangle(width, height), fa.Material(210e9, 7800.0)
         return fa.Robot(links=[fa.Link("beam", 1.0, section=section, material=steel, flexible=fa.Flexible(bend_y=3))])

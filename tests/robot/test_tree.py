@@ -1,4 +1,4 @@
-"""Order and circles in trees given by parents."""
+"""Order and cycles of trees given by parents."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -96,6 +96,7 @@ class LinkIntegrals:
 
     @cached_property
     def families(self) -> dict[str, ShapeFamily]:
+        """Stiffness and inertia per length by family."""
         return {name: self._family(name) for name in self.columns}
 
     def _family(self, name: str) -> ShapeFamily:

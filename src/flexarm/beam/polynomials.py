@@ -103,6 +103,7 @@ class Grid:
 
     @cached_property
     def _rule(self) -> tuple[Array, Array]:
+        """Points and weights."""
         return gauss(self.breaks, self.count)
 
     def table(self, degree: int) -> Array:
@@ -159,6 +160,7 @@ class PiecewisePolynomials:
 
     @property
     def degree(self) -> int:
+        """Degree of the polynomials."""
         return int(self.coefficients.shape[0]) - 1
 
     @property

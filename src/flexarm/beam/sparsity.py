@@ -97,6 +97,7 @@ class SparsityPatterns:
 
     @cached_property
     def section_inertia(self) -> Pattern:
+        """Pattern of the rotary inertia about x, y, z, shape (3,)."""
         link = self._of.link
         return np.array([True, link.rotary_inertia, link.rotary_inertia]) & (link.section is not None)
 
@@ -112,6 +113,7 @@ class SparsityPatterns:
 
     @cached_property
     def j(self) -> Pattern:
+        """Pattern of the angular momentum of the sections, shape (3, n)."""
         return self.turned & self.section_inertia[:, None]
 
     def _rows(self, families: Any) -> Pattern:
@@ -141,14 +143,17 @@ class SparsityPatterns:
 
     @cached_property
     def M_elastic_ones(self) -> Pattern:
+        """Entries of M_elastic that are one by construction."""
         return self._blocks({name: self.unit_of(name) for name in self._columns})
 
     @cached_property
     def M_elastic(self) -> Pattern:
+        """Pattern of the elastic mass matrix."""
         return self._blocks({name: self.mass_of(name) for name in self._columns})
 
     @cached_property
     def M_cc(self) -> Pattern:
+        """Pattern of the mass matrix of the convected shapes."""
         return self._blocks({name: self._overlap(name, name) for name in self._columns if name != "twist"})
 
     def turning(self, row: int) -> Pattern:
@@ -158,10 +163,12 @@ class SparsityPatterns:
 
     @cached_property
     def K(self) -> Pattern:
+        """Pattern of the elastic stiffness matrix."""
         return self._blocks({name: self.stiffness_of(name) for name in self._columns})
 
     @cached_property
     def D(self) -> Pattern:
+        """Pattern of the elastic damping matrix."""
         out = np.zeros((self._n, self._n), dtype=bool)
         material, given = self._of.link.material, self._damping
         if not self._n or material is None:

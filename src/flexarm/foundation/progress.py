@@ -94,6 +94,7 @@ class ProgressLines:
         self._doing, self._next = doing, 0.0
 
     def update(self, _task: Any, completed: float, words: str) -> None:
+        """Print a line if the last one is long enough ago."""
         if clock.perf_counter() >= self._next:
             print(f"{self._doing}: {words}", file=sys.stderr, flush=True)
             self._next = clock.perf_counter() + LINE_INTERVAL_S

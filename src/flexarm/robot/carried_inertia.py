@@ -108,6 +108,7 @@ class _Rigid:
         return _Rigid(self.mass, along @ self.moment, about * along + across * (np.eye(3) - along), about * along)
 
     def load(self, at: float) -> CarriedBody:
+        """Return the body as a load at a place of a link."""
         # rounding may leave negative values
         inertia, hinged = (np.maximum(np.diag(each), 0.0).tolist() for each in (self.inertia, self.hinged))
         return CarriedBody(at, float(self.mass), float(self.moment[0]), tuple(inertia), tuple(hinged))

@@ -45,10 +45,12 @@ class Quantity(Bounds, Checked):
 
 
 def positive(unit: str) -> Quantity:
+    """Return the annotation of a positive number."""
     return Quantity(unit, above=0.0)
 
 
 def nonnegative(unit: str) -> Quantity:
+    """Return the annotation of a number that is zero or positive."""
     return Quantity(unit, least=0.0)
 
 
@@ -104,10 +106,12 @@ def finite_matrix(value: object) -> Matrix3 | None:
 
 
 def numbers_schema(size: int) -> dict[str, Any]:
+    """Return the JSON Schema of a list of numbers."""
     return {"type": "array", "items": {"type": "number"}, "minItems": size, "maxItems": size}
 
 
 def matrix_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a 3x3 matrix."""
     return {"type": "array", "items": numbers_schema(3), "minItems": 3, "maxItems": 3}
 
 
@@ -127,6 +131,7 @@ class Shorthand:
     names: tuple[str, ...] = ()
 
     def expand(self, value: object) -> object:
+        """Return plain data with the tag of a shorthand."""
         if isinstance(value, str):
             value = {"type": value}
         if isinstance(value, dict) and isinstance(tag := value.get("type"), str):

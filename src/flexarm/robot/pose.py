@@ -112,6 +112,7 @@ def rotation_matrix(rotation: Vector3 | Matrix3) -> Matrix3:
 
 
 def looks_like_degrees(rotation: Vector3 | Matrix3) -> bool:
+    """Return True if an angle of a rotation is larger than any usual angle in rad."""
     return any(not isinstance(angle, tuple) and abs(angle) > LARGE_ANGLE for angle in rotation)
 
 

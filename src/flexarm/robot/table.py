@@ -75,10 +75,10 @@ def _notes(robot: Robot) -> list[str]:
     """Return notes on values that were derived: numbers of shapes, loads of modes, bending frequencies, accuracy."""
     from flexarm.dynamics.shape_truncation import expected_accuracy
 
-    picked = [f"{name}: {pick.summary()}" for name, pick in select_bases(robot).items()]
+    selected = [f"{name}: {selection.summary()}" for name, selection in select_bases(robot).items()]
     loads = zip(robot.resolved().links, carried_bodies(robot), strict=True)
     of_links = [note for link, carries in loads for note in (_load(link, carries), _bending(link, carries)) if note]
-    return [*picked, *of_links, *filter(None, [expected_accuracy(robot)])]
+    return [*selected, *of_links, *filter(None, [expected_accuracy(robot)])]
 
 
 def _bending(link: Link, carries: tuple[CarriedBody, ...]) -> str:

@@ -297,12 +297,12 @@ def test_wrong_fields(file, old, new, expected):
 
 
 def test_keys_that_are_not_text_are_found_on_their_line(file):
-    said = message(file(ARM.replace("    payload: {mass: 0.15}\n", "    payload: {mass: 0.15}\n    3: x\n")))
-    assert said == "arm.yaml:17: links[1].3: is not text, but names of fields are"
+    output = message(file(ARM.replace("    payload: {mass: 0.15}\n", "    payload: {mass: 0.15}\n    3: x\n")))
+    assert output == "arm.yaml:17: links[1].3: is not text, but names of fields are"
     assert message(file(ARM + "7: x\n")) == "arm.yaml:21: 7: is not text, but names of fields are"
 
 
-def test_problems_of_robot_and_simulation_are_told_together(file):
+def test_problems_of_robot_and_simulation_are_listed_together(file):
     text = message(file("links: [{name: a, length: 0}]\nsimulation: fast\n"))
     assert (
         text
@@ -336,10 +336,10 @@ def test_problems_carry_their_lines(file):
     ],
 )
 def test_wrong_files(file, text, start, words):
-    said = message(file(text))
-    assert said.startswith(start)
-    assert words in said
-    assert len(said.splitlines()) == 1
+    output = message(file(text))
+    assert output.startswith(start)
+    assert words in output
+    assert len(output.splitlines()) == 1
 
 
 ALIASES = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -369,15 +369,17 @@ ALIASES = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("links: &a\n  <<: *a", "arm.yaml:1:8: is not valid YAML: this is not a valid map"),
     ],
 )
-def test_files_that_ask_for_too_much_are_refused_in_one_line(file, text, sentence):
+def test_files_beyond_the_limits_are_refused_in_one_line(file, text, sentence):
     assert message(file(text)) == sentence
 
 
-def test_a_message_tells_the_first_problems_and_how_many_more(file):
-    said = message(file("links: [{name: a, length: 1}]\n" + "".join(f"k{k}: 1\n" for k in range(20_000)))).splitlines()
-    assert len(said) == 21
-    assert said[19].startswith("arm.yaml:21: k19: unknown field")
-    assert said[20] == "arm.yaml: and 19980 more problems"
+def test_a_message_lists_the_first_problems_and_the_number_of_others(file):
+    output = message(
+        file("links: [{name: a, length: 1}]\n" + "".join(f"k{k}: 1\n" for k in range(20_000)))
+    ).splitlines()
+    assert len(output) == 21
+    assert output[19].startswith("arm.yaml:21: k19: unknown field")
+    assert output[20] == "arm.yaml: and 19980 more problems"
 
 
 @pytest.mark.parametrize(
@@ -390,17 +392,17 @@ def test_a_message_tells_the_first_problems_and_how_many_more(file):
     ],
 )
 def test_messages_are_short_whatever_the_file(file, text):
-    said = message(file(text)).splitlines()
-    assert len(said) <= 21
-    assert max(map(len, said)) < 1100
+    output = message(file(text)).splitlines()
+    assert len(output) <= 21
+    assert max(map(len, output)) < 1100
 
 
 def test_letters_that_a_terminal_obeys_are_spelled_out(file):
-    said = message(file('"a\\e[31m\\nb": 1\nlinks: [{name: a, length: 1}]'))
-    assert said.startswith("arm.yaml:1: a\\x1b[31m\\nb: unknown field")
+    output = message(file('"a\\e[31m\\nb": 1\nlinks: [{name: a, length: 1}]'))
+    assert output.startswith("arm.yaml:1: a\\x1b[31m\\nb: unknown field")
 
 
-def test_many_doubts_are_told_once(file):
+def test_many_warnings_are_raised_once(file):
     links = "".join(f"- {{name: l{k}, length: 1, mass: 1, material: {{E: 200, rho: 7850}}}}\n" for k in range(50))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -446,14 +448,14 @@ def test_anchors_and_byte_order_marks_are_understood(file):
     assert robot.links[0].payload == robot.links[1].payload == fa.PointMass(2)
 
 
-def test_doubts_name_the_line_and_are_told_once(file):
+def test_warnings_have_the_line_and_are_raised_once(file):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fa.load(file(ARM.replace("E: 2e10", "E: 200", 1)))
-    (doubt,) = caught
-    assert str(doubt.message) == "arm.yaml:8: links[0].material.E = 200: looks like GPa; E is in Pa (steel 2.1e11)"
-    assert doubt.category is fa.UnitsWarning
-    assert doubt.filename == __file__
+    (warning,) = caught
+    assert str(warning.message) == "arm.yaml:8: links[0].material.E = 200: looks like GPa; E is in Pa (steel 2.1e11)"
+    assert warning.category is fa.UnitsWarning
+    assert warning.filename == __file__
 
 
 # --- schema ---
@@ -471,7 +473,7 @@ def test_every_field_is_described(field):
     assert field["description"]
 
 
-def test_schema_knows_units_bounds_and_shorthands():
+def test_schema_has_units_bounds_and_shorthands():
     schema = fa.schema()
     assert schema["title"] == "flexarm robot"
     assert schema["required"] == ["links"]

@@ -24,6 +24,7 @@ class Source:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Source:
+        """Read a file, or raise DescriptionError with the line of the problem."""
         file = checked_path(path)
         marked = _parse(_text(file), file)
         if marked is None:
@@ -129,4 +130,5 @@ def _kind(value: object) -> str:
 
 
 def file_error(file: str, sentence: str, line: int | None = None, column: int | None = None) -> DescriptionError:
+    """Return the error of a file that cannot be read as a robot."""
     return DescriptionError([DescriptionProblem("", ..., sentence, line, column)], file)
