@@ -26,8 +26,10 @@ def docstring(kind: type[Description]) -> str | None:
     """Return the docstring of a class with a section `Parameters` made of its fields."""
     text, sections = _split(kind)
     fields = _fields(kind)
-    if not text or not fields:
-        return text + sections or None
+    if not text:
+        return None
+    if not fields:
+        return f"{text}{sections}\n" if sections else text
     entries = [f"{name} : {_type(field)}\n{_meaning(field)}" for name, field in fields.items()]
     return "\n".join([text, "", "Parameters", "----------", *entries]) + sections + "\n"
 

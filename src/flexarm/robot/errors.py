@@ -44,11 +44,11 @@ class DescriptionError(ValueError):
 
     The message has one line per problem, with the file and line if the description comes from a file.
 
-    Attributes
+    Parameters
     ----------
     problems : list of DescriptionProblem
         All problems, each with `path`, `value` and `sentence`, and `line` and `column` in the file.
-    file : str or None
+    file : str, optional
         Path of the file.
 
     Examples

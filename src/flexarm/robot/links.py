@@ -48,7 +48,9 @@ class Link(Description):
 
     See Also
     --------
-    Robot, Section, Material, Flexible, PointMass
+    Robot : Tree of links.
+    Section : Cross-sections.
+    Flexible : Flexibility of a link.
 
     Examples
     --------
@@ -122,7 +124,18 @@ class Link(Description):
         return "exact" if few and plain and self.flexible.in_one_plane else "shortening"
 
     def mass_per_length(self, xi: float) -> float:
-        """Return the mass per length at the fraction xi of the length (kg/m); 0 for a massless link."""
+        """Return the mass per length at a fraction of the length.
+
+        Parameters
+        ----------
+        xi : float
+            Fraction of the length, between 0 and 1.
+
+        Returns
+        -------
+        float
+            Mass per length, 0 for a massless link (kg/m).
+        """
         if self.mass is not None:
             return self.mass / self.length
         if self.section is None or self.material is None:
@@ -130,15 +143,48 @@ class Link(Description):
         return self.material.rho * self.section.at(xi).A
 
     def polar_inertia_per_length(self, xi: float) -> float:
-        """Return the inertia per length of the section at the fraction xi about the link's axis x (kg m)."""
+        """Return the inertia per length about the link's axis x at a fraction of the length.
+
+        Parameters
+        ----------
+        xi : float
+            Fraction of the length, between 0 and 1.
+
+        Returns
+        -------
+        float
+            Inertia per length (kg m).
+        """
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_p
 
     def inertia_y_per_length(self, xi: float) -> float:
-        """Return the inertia per length of the section at the fraction xi about its y axis (kg m)."""
+        """Return the inertia per length about the section's y axis at a fraction of the length.
+
+        Parameters
+        ----------
+        xi : float
+            Fraction of the length, between 0 and 1.
+
+        Returns
+        -------
+        float
+            Inertia per length (kg m).
+        """
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_y
 
     def inertia_z_per_length(self, xi: float) -> float:
-        """Return the inertia per length of the section at the fraction xi about its z axis (kg m)."""
+        """Return the inertia per length about the section's z axis at a fraction of the length.
+
+        Parameters
+        ----------
+        xi : float
+            Fraction of the length, between 0 and 1.
+
+        Returns
+        -------
+        float
+            Inertia per length (kg m).
+        """
         return 0.0 if self.section is None else self._density(xi) * self.section.at(xi).I_z
 
     def _density(self, xi: float) -> float:

@@ -49,7 +49,9 @@ class Robot(Description):
 
     See Also
     --------
-    Link, load, library, simulate
+    Link : Part of a robot.
+    load : Read a robot from a file.
+    simulate : Simulate the motion of a robot.
 
     Examples
     --------

@@ -98,7 +98,18 @@ class Section(Description):
         return None if shape is None else shape.holds(y, z)
 
     def plain_at(self, xi: float) -> ConstantSection | None:
-        """Return the shape at the fraction xi of the length; None if it is unknown."""
+        """Return the constant section at a fraction of the link's length.
+
+        Parameters
+        ----------
+        xi : float
+            Fraction of the length, between 0 and 1.
+
+        Returns
+        -------
+        Section or None
+            None if the shape is unknown.
+        """
         return None
 
     @property
@@ -117,7 +128,13 @@ class Section(Description):
         return {}
 
     def extents(self) -> dict[str, float]:
-        """Return the outer dimensions by field (m)."""
+        """Return the outer dimensions.
+
+        Returns
+        -------
+        dict of str to float
+            Dimensions by field (m).
+        """
         return {}
 
     @staticmethod
