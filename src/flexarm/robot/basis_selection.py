@@ -110,23 +110,24 @@ class BasisSelection:
 
 def select_bases(robot: Robot) -> dict[str, BasisSelection]:
     """Return the selection for each link that leaves its numbers open."""
-    excited = _excited(robot)
-    open_ones = [index for index, link in enumerate(robot.links) if link.flexible is not None and link.flexible.open]
-    loads = carried_bodies(robot) if open_ones else []
+    excited = _excitable_families(robot)
+    open_links = [index for index, link in enumerate(robot.links) if link.flexible is not None and link.flexible.open]
+    loads = carried_bodies(robot) if open_links else []
     first = {
-        index: {name: _first(robot.links[index], name, loads[index]) for name in excited[index]} for index in open_ones
+        index: {name: _first_frequency(robot.links[index], name, loads[index]) for name in excited[index]}
+        for index in open_links
     }
     slowest = min((each for of_link in first.values() for each in of_link.values()), default=0.0)
-    slid_on = _slid_on(robot)
+    rails = _rails(robot)
     return {
-        robot.links[index].name: _pick(
-            robot.links[index], first[index], loads[index], slowest, SLIDING_CAVEAT if index in slid_on else ""
+        robot.links[index].name: _select(
+            robot.links[index], first[index], loads[index], slowest, SLIDING_CAVEAT if index in rails else ""
         )
-        for index in open_ones
+        for index in open_links
     }
 
 
-def _slid_on(robot: Robot) -> set[int]:
+def _rails(robot: Robot) -> set[int]:
     """Return the links along which joints, supports or mouths move, where shear or curvature jumps."""
     names = [link.name for link in robot.links]
     found = {parent for link, parent in zip(robot.links, robot.parents) if isinstance(link.joint, RidingJoint)}
@@ -140,7 +141,7 @@ def with_counts(flexible: Flexible, counts: dict[str, int]) -> dict[str, Any]:
     return {**dict(flexible.given), **counts, "up_to": None}
 
 
-def _pick(
+def _select(
     link: Link, first: dict[str, float], loads: tuple[CarriedBody, ...], slowest: float, known_caveat: str = ""
 ) -> BasisSelection:
     assert link.flexible is not None
@@ -150,28 +151,28 @@ def _pick(
     counts: dict[str, int] = {}
     insufficient: dict[str, str] = {}
     for name, frequency in sorted(first.items(), key=lambda each: each[1]):
-        if frequency > STATIC_FACTOR * bound and not _needed(link.flexible, name, counts):
+        if frequency > STATIC_FACTOR * bound and not _is_required(link.flexible, name, counts):
             left_out[name] = f"its first mode is at {frequency:.3g} Hz"
         else:
-            count = _count(link, name, bound, frequency <= bound, loads)
-            most, why = _most(link.flexible.basis, name)
-            kept = _kept(link.flexible.basis)
+            count = _required_count(link, name, bound, frequency <= bound, loads)
+            most, why = _max_count(link.flexible.basis, name)
+            kept = _given_count(link.flexible.basis)
             counts[name] = min(count, most) if kept is None else kept
             if counts[name] < count:
                 insufficient[name] = f"{count}, more than {why}"
     ordered = {name: counts[name] for name in FAMILIES if name in counts}
     slow = {name: ordered[name] for name in ordered if first[name] <= bound}
-    caveat = known_caveat or (_jumps(link, slow, bound, loads) if _carries(link, loads) else LOAD_CAVEAT)
+    caveat = known_caveat or (_jump_caveat(link, slow, bound, loads) if _represents_loads(link, loads) else LOAD_CAVEAT)
     return BasisSelection(ordered, insufficient, first, left_out, bound, given is not None, caveat)
 
 
-def _needed(flexible: Flexible, family: str, counts: dict[str, int]) -> bool:
+def _is_required(flexible: Flexible, family: str, counts: dict[str, int]) -> bool:
     """Return True for a family kept in spite of its stiffness: the softest one, and with shear the softest bending."""
     bends = any(FAMILIES[name].order == 2 for name in counts)
     return not counts or (flexible.shear and FAMILIES[family].order == 2 and not bends)
 
 
-def _carries(link: Link, loads: tuple[CarriedBody, ...]) -> bool:
+def _represents_loads(link: Link, loads: tuple[CarriedBody, ...]) -> bool:
     """Return True if the shapes represent the loads: modes their own, tip shapes those at the tip, elements all."""
     basis = None if link.flexible is None else link.flexible.basis
     if isinstance(basis, Modes):
@@ -181,7 +182,7 @@ def _carries(link: Link, loads: tuple[CarriedBody, ...]) -> bool:
     return True
 
 
-def _jumps(link: Link, counts: dict[str, int], bound: float, loads: tuple[CarriedBody, ...]) -> str:
+def _jump_caveat(link: Link, counts: dict[str, int], bound: float, loads: tuple[CarriedBody, ...]) -> str:
     """Return the caveat for loads inside a link where curvature or strain jumps, so that modes converge slowly."""
     assert link.flexible is not None
     elements = link.flexible.meshed
@@ -189,7 +190,7 @@ def _jumps(link: Link, counts: dict[str, int], bound: float, loads: tuple[Carrie
         load.at
         for load in loads
         for name, count in counts.items()
-        if _felt(link, name, bound, load) and not (elements and _is_node(link, load.at, count))
+        if _is_large_jump(link, name, bound, load) and not (elements and _is_node(link, load.at, count))
     }
     if not places:
         return ""
@@ -199,12 +200,12 @@ def _jumps(link: Link, counts: dict[str, int], bound: float, loads: tuple[Carrie
     return f"frequencies may be some per cent off: {jump}; take {way} with a node there"
 
 
-def _felt(link: Link, family: str, bound: float, load: CarriedBody) -> bool:
+def _is_large_jump(link: Link, family: str, bound: float, load: CarriedBody) -> bool:
     """Return True if a load inside the link makes curvature or strain of waves at a frequency jump considerably."""
     if not 0 < load.at < link.length:
         return False
-    per_length = _waves(link, family, bound) / link.length
-    own = float(np.mean(_along(link, family)[1]))
+    per_length = _wave_angle(link, family, bound) / link.length
+    own = float(np.mean(_stiffness_and_inertia(link, family)[1]))
     if FAMILIES[family].order == 1:
         return (load.inertia[0] if family == "twist" else load.mass) * per_length > JUMP_THRESHOLD * own
     return load.inertia[_axis(family)] * per_length**3 > JUMP_THRESHOLD * own
@@ -217,12 +218,12 @@ def _is_node(link: Link, at: float, count: int) -> bool:
     return bool(np.abs(nodes - at / link.length).min() < 1e-9)
 
 
-def _kept(basis: Basis) -> int | None:
+def _given_count(basis: Basis) -> int | None:
     """Return the number of modes of every family if the basis gives it."""
     return basis.modes if isinstance(basis, Reduced) else None
 
 
-def _most(basis: Basis, family: str) -> tuple[int, str]:
+def _max_count(basis: Basis, family: str) -> tuple[int, str]:
     """Return the largest possible number of shapes, and its reason."""
     if isinstance(basis, (Elements, Splines)):
         return MAX_ELEMENTS, "there can be"
@@ -235,10 +236,10 @@ def _most(basis: Basis, family: str) -> tuple[int, str]:
     return MAX_MODES, "there can be"
 
 
-def _count(link: Link, family: str, bound: float, below: bool, loads: tuple[CarriedBody, ...]) -> int:
+def _required_count(link: Link, family: str, bound: float, below: bool, loads: tuple[CarriedBody, ...]) -> int:
     """Return the number of shapes or elements for modes up to a bound (Hz); `below`: if any are below the bound."""
     assert link.flexible is not None
-    basis, waves = link.flexible.basis, _waves(link, family, bound)
+    basis, waves = link.flexible.basis, _wave_angle(link, family, bound)
     order = FAMILIES[family].order
     if isinstance(basis, (Elements, Splines)):
         straight = isinstance(basis, Elements) and order == 1 and basis.order == 1
@@ -258,20 +259,20 @@ def _count(link: Link, family: str, bound: float, below: bool, loads: tuple[Carr
     return max(count - basis.tip_shapes(family), 1) if isinstance(basis, Reduced) else count
 
 
-def _waves(link: Link, family: str, bound: float) -> float:
+def _wave_angle(link: Link, family: str, bound: float) -> float:
     """Return the phase angle of a wave of a frequency along the link (rad), limited to MAX_WAVE_ANGLE."""
-    stiffness, inertia = _along(link, family)
+    stiffness, inertia = _stiffness_and_inertia(link, family)
     order = FAMILIES[family].order
     per_length = np.mean((inertia / stiffness) ** (0.5 / order)) * (2 * pi * bound) ** (1 / order)
     return min(float(per_length) * link.length, MAX_WAVE_ANGLE)
 
 
-def _first(link: Link, family: str, loads: tuple[CarriedBody, ...]) -> float:
+def _first_frequency(link: Link, family: str, loads: tuple[CarriedBody, ...]) -> float:
     """Estimate the first frequency (Hz) of a family of the clamped link with its loads by Dunkerley's formula.
 
     The formula takes the trace of flexibility times inertia for 1 / omega^2.
     """
-    stiffness, inertia = _along(link, family)
+    stiffness, inertia = _stiffness_and_inertia(link, family)
     step = link.length / STATION_COUNT
     x = (np.arange(STATION_COUNT) + 0.5) * step
     reach = np.maximum(x[:, None] - x[None, :], 0.0) + np.diag(np.full(STATION_COUNT, step / 4))
@@ -292,7 +293,7 @@ def _first(link: Link, family: str, loads: tuple[CarriedBody, ...]) -> float:
 
 def first_bending_frequencies(link: Link, loads: tuple[CarriedBody, ...]) -> dict[str, float]:
     """Estimate the first bending frequencies (Hz) of a clamped link with its loads, along y and along z."""
-    return {family: _first(link, family, loads) for family in ("bend_y", "bend_z")}
+    return {family: _first_frequency(link, family, loads) for family in ("bend_y", "bend_z")}
 
 
 def _axis(family: str) -> int:
@@ -300,7 +301,7 @@ def _axis(family: str) -> int:
     return 2 if family == "bend_y" else 1
 
 
-def _along(link: Link, family: str) -> tuple[Array, Array]:
+def _stiffness_and_inertia(link: Link, family: str) -> tuple[Array, Array]:
     """Return stiffness and inertia per length at stations along a link."""
     assert link.section is not None
     assert link.material is not None
@@ -314,7 +315,7 @@ def _along(link: Link, family: str) -> tuple[Array, Array]:
 # --- deformations that a robot can excite ---
 
 
-def _excited(robot: Robot) -> list[tuple[str, ...]]:
+def _excitable_families(robot: Robot) -> list[tuple[str, ...]]:
     """Return the families of each link that joints, gravity and offsets can excite.
 
     A robot that moves in a plane, without forces out of it, has no bending across the plane and no twist.
