@@ -38,7 +38,7 @@ def second_mode(web: Any, page: Any) -> None:
     page.submit(page.modes.choose)
     page.wait()
     # so that it is far out when the picture is taken
-    while not 0.3 < (time.monotonic() + DRAWING_TIME_S) % MODE_PERIOD_S < 0.4:
+    while not 0.3 < (time.monotonic() + SETTLING_TIME_S) % MODE_PERIOD_S < 0.4:
         time.sleep(0.02)
 
 

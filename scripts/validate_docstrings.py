@@ -31,9 +31,11 @@ def public_names() -> Iterator[tuple[str, Any]]:
         if not inspect.isclass(value) or issubclass(value, (Warning, Exception)):
             continue
         fields = {each.name for each in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else set()
-        for member, each in vars(value).items():
+        bases = [each for each in reversed(value.__mro__) if each.__module__.startswith("flexarm")]
+        for member, each in {name: each for base in bases for name, each in vars(base).items()}.items():
             is_own = inspect.isfunction(each) or isinstance(each, (property, classmethod, staticmethod))
-            if is_own and not member.startswith("_") and member not in fields:
+            inherits = not each.__doc__ and inspect.getdoc(getattr(value, member))  # overrides a documented method
+            if is_own and not member.startswith("_") and member not in fields and not inherits:
                 yield f"flexarm.{name}.{member}", each
 
 

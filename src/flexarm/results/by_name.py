@@ -30,7 +30,7 @@ DEFORMATIONS = dict(zip(FAMILIES, ("bending y", "bending z", "twist", "stretch")
 
 
 @dataclass(frozen=True)
-class Quantity:
+class NamedQuantity:
     """One quantity: its place in the data, its unit and its label in figures."""
 
     variable: str
@@ -46,7 +46,7 @@ class Quantity:
         return data[self.variable].sel(self.part)
 
 
-def named(data: xr.Dataset, name: object) -> Quantity:
+def named(data: xr.Dataset, name: object) -> NamedQuantity:
     """The quantity of that name, one of `available`."""
     table = available(data)
     if isinstance(name, str) and name not in table and (way := _method(data, name)):
@@ -71,42 +71,42 @@ def _method(data: xr.Dataset, name: str) -> str:
     return f"that is run.{word}('{link}'{place})"
 
 
-def available(data: xr.Dataset) -> dict[str, Quantity]:
+def available(data: xr.Dataset) -> dict[str, NamedQuantity]:
     """Return all quantities by name; a point whose name is taken (`tip`) is `points.tip.x`."""
-    out: dict[str, Quantity] = {}
+    out: dict[str, NamedQuantity] = {}
     for name, series in _all(data):
         out[name if name not in out else f"{series.variable}.{name}"] = series
     return out
 
 
-def _all(data: xr.Dataset) -> Iterator[tuple[str, Quantity]]:
+def _all(data: xr.Dataset) -> Iterator[tuple[str, NamedQuantity]]:
     units = dict(zip(_labels(data, "coordinate"), data["unit"].values.tolist(), strict=True))
     for variable, (word, per) in RATE_NAMES.items():
         for name, unit in units.items():
             link, what = _coordinate(name, unit)
-            series = Quantity(variable, f"{link}: {word}{what}", f"{unit or '1'}{per}", {"coordinate": name})
+            series = NamedQuantity(variable, f"{link}: {word}{what}", f"{unit or '1'}{per}", {"coordinate": name})
             yield name if variable == "q" else f"{variable}.{name}", series
     for axis in AXES:
-        yield f"tip.{axis}", Quantity("tip", f"tip {axis}", "m", {"axis": axis})
+        yield f"tip.{axis}", NamedQuantity("tip", f"tip {axis}", "m", {"axis": axis})
     for link in _labels(data, "link"):
         for axis in AXES:
             part = {"link": link, "axis": axis}
-            yield f"deflection.{link}.{axis}", Quantity("deflection", f"{link}: tip deflection {axis}", "m", part)
+            yield f"deflection.{link}.{axis}", NamedQuantity("deflection", f"{link}: tip deflection {axis}", "m", part)
     for link, unit in zip(_labels(data, "input"), _input_units(data), strict=True) if "torque" in data else ():
         word = "force" if unit == "N" else "torque"
-        yield f"torque.{link}", Quantity("torque", f"{link}: {word}", unit, {"input": link})
+        yield f"torque.{link}", NamedQuantity("torque", f"{link}: {word}", unit, {"input": link})
     for state in _labels(data, "law_state"):
-        yield f"law.{state}", Quantity("law_states", f"law: {state}", "", {"law_state": state})
+        yield f"law.{state}", NamedQuantity("law_states", f"law: {state}", "", {"law_state": state})
     if "reaction" in data:
         for row, unit in zip(_labels(data, "row"), data["row_unit"].values.tolist(), strict=True):
-            yield f"reaction.{row}", Quantity("reaction", f"reaction {row}", unit, {"row": row})
+            yield f"reaction.{row}", NamedQuantity("reaction", f"reaction {row}", unit, {"row": row})
     if "violation" in data:
-        yield "violation", Quantity("violation", "largest violation of a constraint")
+        yield "violation", NamedQuantity("violation", "largest violation of a constraint")
     for name, words in ENERGY_WORDS.items():
-        yield name, Quantity(name, words, "J")
+        yield name, NamedQuantity(name, words, "J")
     for point in _labels(data, "point"):
         for axis in AXES:
-            yield f"{point}.{axis}", Quantity("points", f"{point} {axis}", "m", {"point": point, "axis": axis})
+            yield f"{point}.{axis}", NamedQuantity("points", f"{point} {axis}", "m", {"point": point, "axis": axis})
 
 
 def _labels(data: xr.Dataset, dimension: str) -> list[Any]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Inertia = float | tuple[float, ...] | Matrix3
 
 
-class InertiaCheck(Checked):
+class CheckedInertia(Checked):
     """Validation of an inertia: 1, 3 or 6 numbers (xx, yy, zz, xy, xz, yz) or a symmetric matrix, not negative."""
 
     unit = "kg m2"
@@ -85,7 +85,7 @@ class PointMass(Description):
     offset: Annotated[Vector3, Vector("m")] = Field(
         (0.0, 0.0, 0.0), description="centre of mass from the point of the link's axis, in the section's axes (m)"
     )
-    inertia: Annotated[Inertia, InertiaCheck()] | None = Field(
+    inertia: Annotated[Inertia, CheckedInertia()] | None = Field(
         None,
         description="inertia about its own centre of mass, in the section's axes (kg m2): "
         "one number, xx yy zz, xx yy zz xy xz yz, or a 3x3 matrix",

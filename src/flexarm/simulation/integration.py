@@ -20,7 +20,7 @@ from flexarm.profiles.bandwidth import node_factor
 from flexarm.results.step_history import Recorder, between
 from flexarm.simulation.controller_samples import ControllerSamples
 from flexarm.simulation.events import EventDetector
-from flexarm.simulation.run_checks import MOST_STEPS, Contacts, InertiaCheck, divergence
+from flexarm.simulation.run_checks import MOST_STEPS, Contacts, InertiaMonitor, divergence
 
 KICK_SHARE = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
 FAST_RATE_HZ = 100.0  # Hz
@@ -54,7 +54,7 @@ class Integration:
         self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
         self.contacts = Contacts(schedule.system)
         self._quickest = np.inf if schedule.controller is None else schedule.controller.quickest
-        self.inertia = InertiaCheck(schedule.system, stepper)
+        self.inertia = InertiaMonitor(schedule.system, stepper)
         self.reason: str = "completed"
         self.status: Status = "completed"
 

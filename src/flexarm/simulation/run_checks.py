@@ -100,7 +100,7 @@ class ForceResponse(Protocol):
     def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]: ...
 
 
-class InertiaCheck:
+class InertiaMonitor:
     """Check of the inertia of one run; values that were found to be usual are not checked again."""
 
     def __init__(self, system: System, stepper: ForceResponse) -> None:

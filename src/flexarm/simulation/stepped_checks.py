@@ -23,7 +23,7 @@ from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import ABSURD_STATE, Tolerance
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
 from flexarm.simulation.events import MAX_STOP_OVERRUN, EventDetector
-from flexarm.simulation.run_checks import Contacts, InertiaCheck
+from flexarm.simulation.run_checks import Contacts, InertiaMonitor
 
 if TYPE_CHECKING:
     from flexarm.simulation.stepped import Simulation
@@ -119,7 +119,7 @@ class StepChecks:
     ) -> None:
         self.system, self.stepper, self.tolerance, self.dt, self.said = system, stepper, tolerance, dt, said
         self._events, self._contacts = EventDetector(system, None), Contacts(system)
-        self._inertia = InertiaCheck(system, stepper)
+        self._inertia = InertiaMonitor(system, stepper)
         self.always = bool(self._events.conditions) or self._contacts.any
         self.allowed = math.inf if said.inaccurate else tolerance.allowed
         self.unsolved = tolerance.length
