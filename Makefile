@@ -26,6 +26,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/validate_docstrings.py
 
 bench: $(READY) $(VENV)/.bench
 	$(BIN)/python benchmarks/compare.py

@@ -186,14 +186,21 @@ def _finite(array: Array) -> bool:
 class Derivative:
     """Derivative of one of a system's functions by fields of its robot, made by `System.derivative`.
 
-    Attributes
+    Parameters
     ----------
     system : System
         The system.
+    chain : Chain
+        Its bodies.
+    rates : ParameterRates
+        Derivatives of the parameters by fields.
     function : str
         Name of the function.
-    by : tuple of str
+    by : sequence of str
         Paths of the fields.
+
+    Attributes
+    ----------
     errors : ndarray, shape (fields,)
         Estimated relative errors of the derivatives of the parameters by the fields.
 

@@ -55,7 +55,8 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
 
     See Also
     --------
-    sweep, monte_carlo
+    sweep : Simulate all combinations of values.
+    monte_carlo : Simulate values drawn from distributions.
 
     Examples
     --------

@@ -116,11 +116,22 @@ class Description(BaseModel, metaclass=DescriptionMeta):
     """Field that distinguishes the kinds of a union (`type`, `shape`); it is never given by position."""
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
-        """Yield problems between fields that are each valid; paths start at this description."""
+        """Yield problems between fields that are each valid; paths start at this description.
+
+        Returns
+        -------
+        iterator of DescriptionProblem
+        """
         return iter(())
 
     def unit_warnings(self) -> list[tuple[str, str]]:
-        """Return values that seem to be in another unit, as pairs (field, sentence)."""
+        """Return values that seem to be in another unit.
+
+        Returns
+        -------
+        list of (str, str)
+            Fields, each with a sentence.
+        """
         return []
 
     @model_validator(mode="after")
@@ -138,6 +149,17 @@ class Description(BaseModel, metaclass=DescriptionMeta):
     def model_validate(cls, obj: Any, **options: Any) -> Self:
         """Validate plain data or a description, without warnings about units.
 
+        Parameters
+        ----------
+        obj : mapping or Description
+            The data.
+        **options
+            Options of pydantic.
+
+        Returns
+        -------
+        Description
+
         Raises
         ------
         DescriptionError
@@ -149,7 +171,20 @@ class Description(BaseModel, metaclass=DescriptionMeta):
             raise DescriptionError(convert_validation_error(error, cls)) from None
 
     def parts(self, path: str = "") -> Iterator[tuple[str, Description]]:
-        """Yield this description and all descriptions inside it, each with its path."""
+        """Iterate over this description and all descriptions inside it.
+
+        Parameters
+        ----------
+        path : str, optional
+            Path of this description.
+
+        Yields
+        ------
+        str
+            Path of a description.
+        Description
+            The description.
+        """
         yield path, self
         for name in type(self).model_fields:
             yield from _parts_of(getattr(self, name), join_paths(path, name))
@@ -161,7 +196,12 @@ class Description(BaseModel, metaclass=DescriptionMeta):
         return frozenset({type(self)}).union(*inside)
 
     def every_unit_warning(self) -> Iterator[DescriptionProblem]:
-        """Yield the unit warnings of this description and of all descriptions inside it."""
+        """Iterate over the unit warnings of this description and of all descriptions inside it.
+
+        Yields
+        ------
+        DescriptionProblem
+        """
         for path, part in self.parts():
             for problem in _unit_warnings_of(part):
                 yield problem.under(path)

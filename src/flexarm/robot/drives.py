@@ -77,7 +77,12 @@ class Drive(Description):
             yield DescriptionProblem("damping", self.damping, "needs a stiffness: a rigid drive has nothing to damp")
 
     def rigid(self) -> Drive:
-        """Return the drive without its spring and damper."""
+        """Return the drive without its spring and damper.
+
+        Returns
+        -------
+        Drive
+        """
         return self.model_copy(update={"stiffness": None, "damping": 0.0})
 
 

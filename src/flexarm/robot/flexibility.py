@@ -94,7 +94,19 @@ class Basis(Description):
     tag: ClassVar[str | None] = "type"
 
     def coordinates(self, family: str, count: int) -> int:
-        """Return the number of coordinates of a family of deformation with a number `count` in `Flexible`."""
+        """Return the number of coordinates of a family of deformation.
+
+        Parameters
+        ----------
+        family : str
+            Family of deformation.
+        count : int
+            Number given in `Flexible`.
+
+        Returns
+        -------
+        int
+        """
         return count
 
 
@@ -185,11 +197,31 @@ class Reduced(Basis):
         return (self.modes or count) + self.tip_shapes(family)
 
     def tip_shapes(self, family: str) -> int:
-        """Return the number of static Craig-Bampton shapes of a family: 2 for bending, 1 for stretch and twist."""
+        """Return the number of static Craig-Bampton shapes: 2 for bending, 1 for stretch and twist.
+
+        Parameters
+        ----------
+        family : str
+            Family of deformation.
+
+        Returns
+        -------
+        int
+        """
         return 0 if self.interface == "free" else _per_node(family)
 
     def mesh_size(self, family: str) -> int:
-        """Return the number of coordinates of a family of the mesh, which limits that of modes."""
+        """Return the number of coordinates of the mesh, which limits the number of modes.
+
+        Parameters
+        ----------
+        family : str
+            Family of deformation.
+
+        Returns
+        -------
+        int
+        """
         return self.elements * _per_node(family)
 
 

@@ -61,7 +61,12 @@ class Joint(Description):
         return [("mount", LOOKS_LIKE_DEGREES)] if looks_like_degrees(self.mount) else []
 
     def rigid(self) -> Joint:
-        """Return the joint without elasticity in its drive."""
+        """Return the joint without elasticity in its drive.
+
+        Returns
+        -------
+        Joint
+        """
         return self
 
 
@@ -206,7 +211,12 @@ class Prismatic(MovingJoint):
         return super().unit_warnings() + ([("angle", LOOKS_LIKE_DEGREES)] if turned else [])
 
     def rigid(self) -> Self:
-        """Return the joint between rigid links, which have no nodes, without elasticity in its drive."""
+        """Return the joint between rigid links, which have no nodes, without elasticity in its drive.
+
+        Returns
+        -------
+        Joint
+        """
         joint = super().rigid()
         return joint.model_copy(update={"contact": "continuous"}) if joint.on_mesh else joint
 

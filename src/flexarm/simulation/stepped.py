@@ -41,7 +41,23 @@ FLOAT_TYPE = np.dtype(float)
 
 @dataclass(frozen=True)
 class SimulationState:
-    """Complete state of a `Simulation`, `sim.state`: it can be kept, pickled and restored."""
+    """Complete state of a `Simulation`, `sim.state`: it can be kept, pickled and restored.
+
+    Parameters
+    ----------
+    t : float
+        Time (s).
+    robot : str
+        Fingerprint of the robot.
+    steps_by : str
+        Method and duration of its steps.
+    start : float
+        Start of the steps that are counted (s).
+    since : float
+        Time of the last reset (s).
+    column : bytes
+        State of the method.
+    """
 
     t: float  # s
     robot: str  # a fingerprint

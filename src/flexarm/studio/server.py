@@ -123,12 +123,22 @@ MISSING_VISER = "the studio needs viser: pip install 'viser>=1.1'"
 
 
 class Studio:
-    """A running studio, returned by `fa.studio`; in a notebook it displays its page.
+    """Running studio, as returned by `fa.studio`; in a notebook it displays its page.
 
     Parameters
     ----------
-    robot, options, host, port, sweep, browser
+    robot : Robot or Run
         See `flexarm.studio`.
+    options : mapping
+        Arguments of `fa.simulate`.
+    host : str
+        Address on which the server listens.
+    port : int
+        Port on which the server listens.
+    sweep : optional
+        See `flexarm.studio`.
+    browser : bool, optional
+        Open a page in the browser.
 
     Attributes
     ----------
