@@ -45,13 +45,13 @@ def more_nodes(monkeypatch: Any, count: int = 6) -> None:
     for name in ("exact", "exact_part", "sections"):  # links that are the same share their nodes
         monkeypatch.setattr(f"{link_models.__name__}.{name}.nodes_of", LinkNodes)
     for name in ("exact", "second_order"):  # and beams remember their numbers
-        monkeypatch.setattr(f"{link_models.__name__}.{name}.add_once", add_anew)
+        monkeypatch.setattr(f"{link_models.__name__}.{name}.add_cached", add_anew)
 
 
 def add_anew(
     parameters: Parameters, path: str, beam: Any, key: tuple[object, ...], add: Callable[[Parameters], None]
 ) -> None:
-    """As `add_once`, but that nothing is remembered."""
+    """Add parameters as `add_cached` does, without the cache."""
     own = Parameters()
     add(own)
     parameters.include(own.under(path))
