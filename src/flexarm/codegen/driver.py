@@ -186,9 +186,7 @@ class Driver:
             evaluate = tied(step.function, slots, [after, self.errors, self.left])
             self.run = lambda: self._drive(slots[2], after, evaluate)
             return
-        drive = getattr(ctypes.CDLL(str(step.library)), f"{step.function.name()}_drive")
-        drive.restype = ctypes.c_longlong
-        reference = ctypes.byref(self.control)
+        drive, reference = step.drive, ctypes.byref(self.control)
         self.run = lambda: int(drive(reference))
 
     def advance(self, inputs: DriverInputs, run: Callable[[], int] | None = None) -> DriverStatus:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,29 @@ class Runner:
     library: Path | None = None
     build: Build = field(default_factory=Build)
 
+    @cached_property
+    def input_sizes(self) -> list[int]:
+        return [int(self.function.numel_in(k)) for k in range(self.function.n_in())]
+
+    @cached_property
+    def output_sizes(self) -> list[int]:
+        return [int(self.function.numel_out(k)) for k in range(self.function.n_out())]
+
+    @cached_property
+    def many(self) -> Any:
+        """The compiled loop of `Many`."""
+        return self._compiled("many")
+
+    @cached_property
+    def drive(self) -> Any:
+        """The compiled loop of a `Driver`."""
+        return self._compiled("drive")
+
+    def _compiled(self, loop: str) -> Any:
+        found = getattr(ctypes.CDLL(str(self.library)), f"{self.function.name()}_{loop}")
+        found.restype = ctypes.c_longlong
+        return found
+
 
 class Many:
     """Rows of the inputs to rows of the outputs; an input of one dimension is the same for all.
@@ -99,11 +122,24 @@ class Many:
         return self._bound(count)
 
 
+def evaluate_rows(runner: Runner, columns: Sequence[Array], *fixed: Array) -> list[Array]:
+    """Evaluate a function for rows of its first inputs; the others are the same for all. Return rows of each output."""
+    rows = [_contiguous(each) for each in columns]
+    outputs = [np.empty((len(rows[0]), size)) for size in runner.output_sizes]
+    Many(runner, [*rows, *fixed], outputs)(len(rows[0]))
+    return outputs
+
+
+def _contiguous(rows: Array) -> Array:
+    """Return rows whose numbers stand one after the other; the rows themselves may be apart."""
+    ready = rows.dtype == float and rows.strides[1] == rows.itemsize
+    return rows if ready else np.ascontiguousarray(rows, dtype=float)
+
+
 def _in_machine_code(
     runner: Runner, inputs: Sequence[Array], outputs: Sequence[Array], limits: Array | None
 ) -> Callable[[int], Callable[[], int]]:
-    loop = getattr(ctypes.CDLL(str(runner.library)), f"{runner.function.name()}_many")
-    loop.restype = ctypes.c_longlong
+    loop = runner.many
     arguments: list[Any] = [_pointers(inputs), _strides(inputs), _pointers(outputs), _strides(outputs), None]
     checked = 0
     if limits is not None:
@@ -124,10 +160,8 @@ def _strides(arrays: Sequence[Array]) -> Any:
 def _in_python(
     runner: Runner, inputs: Sequence[Array], outputs: Sequence[Array], limits: Array | None
 ) -> Callable[[int], Callable[[], int]]:
-    function = runner.function
-    slots = [np.zeros(function.numel_in(k)) for k in range(function.n_in())]
-    results = [np.zeros(function.numel_out(k)) for k in range(function.n_out())]
-    evaluate = tied(function, slots, results)
+    slots, results = ([np.zeros(size) for size in sizes] for sizes in (runner.input_sizes, runner.output_sizes))
+    evaluate = tied(runner.function, slots, results)
     rows = [(slot, each) for slot, each in zip(slots, inputs, strict=True) if each.ndim == 2]
     fixed = [(slot, each) for slot, each in zip(slots, inputs, strict=True) if each.ndim == 1]
 

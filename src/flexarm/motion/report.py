@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import casadi as ca
-import numpy as np
 
-from flexarm.codegen.loops import Many, Runner
+from flexarm.codegen.loops import Runner, evaluate_rows
 from flexarm.foundation.numbers import Array
 from flexarm.motion.controlled_plant import ControlledPlant
 from flexarm.motion.plant import Plant
-
-REPORTED = 250  # samples a call
 
 
 def report(plant: Plant) -> ca.Function:
@@ -34,24 +31,12 @@ class Report:
     """A report of many samples."""
 
     def __init__(self, runner: Runner, numbers: Array) -> None:
-        function, self.build = runner.function, runner.build
-        self.inputs = int(function.numel_in(3))  # of the plant
-        self._inputs = [np.zeros((REPORTED, function.numel_in(k))) for k in range(4)]
-        self._outputs = [np.zeros((REPORTED, function.numel_out(k))) for k in range(function.n_out())]
-        self._evaluate = Many(runner, [*self._inputs, numbers], self._outputs)
+        self._runner, self._numbers, self.build = runner, numbers, runner.build
+        self.inputs = runner.input_sizes[3]  # of the plant
 
     def __call__(self, *columns: Array) -> tuple[Array, ...]:
         """Energies (n, 4), rotations (n, 3, 3), positions (n, 3), forces (n, driven) and deflections (n, links, 3) for
         rows of q, v, a, u."""
-        total = len(columns[0])
-        parts: list[list[Array]] = [[] for _ in self._outputs]
-        for start in range(0, total, REPORTED):
-            here = min(REPORTED, total - start)
-            for slot, column in zip(self._inputs, columns, strict=True):
-                slot[:here] = column[start : start + here]
-            self._evaluate(here)
-            for part, slot in zip(parts, self._outputs, strict=True):
-                part.append(slot[:here].copy())
-        energies, R, p, missing, bends = (np.concatenate(part) for part in parts)
+        energies, R, p, missing, bends = evaluate_rows(self._runner, columns, self._numbers)
         R = R.reshape(-1, 3, 3).swapaxes(1, 2)  # CasADi stores column after column
-        return energies, R, p, missing, bends.reshape(total, -1, 3)
+        return energies, R, p, missing, bends.reshape(len(bends), -1, 3)

@@ -81,7 +81,7 @@ class CompiledStepper:
         runners, layout = self._code.runners(native), self.plant.layout
         self.driver = Driver(
             layout.size,
-            runners[0].function.numel_out(1),
+            runners[0].output_sizes[1],
             self.plant.input_count,
             method.nodes,
             given.numbers,
@@ -99,9 +99,8 @@ class CompiledStepper:
         step, start, report, small_motions = runners
         self.driver.connect(step)
         self._start_runner, self._starts = start, None
-        sizes = start.function
-        self._started = [np.zeros(sizes.numel_out(k)) for k in range(sizes.n_out())]
-        self._start_inputs = [np.zeros(sizes.numel_in(k)) for k in range(sizes.n_in() - 1)]
+        self._started = [np.zeros(size) for size in start.output_sizes]
+        self._start_inputs = [np.zeros(size) for size in start.input_sizes[:-1]]
         self._start = tied(start.function, [*self._start_inputs, self._given.numbers], self._started)
         self._step = step
         if self._sampler is not None:
