@@ -75,15 +75,39 @@ class Plant:
         self.free = [k for k in range(self.n) if k not in driven]
         self.loads = Loads() if loads is None else loads
         self.law = law
-        self._places = Symbols(self.loads.places, "places")
-        self._law_places = ca.SX.sym("law_places", 0 if law is None else len(law.places))
-        self._weights = ca.SX.sym("weights", 0 if law is None else 3 * len(law.states))
-        self._p = ca.vertcat(self.equations.p, self._places.column, self._law_places, self._weights)
-        self.numbers = ca.MX.sym("numbers", self._p.numel())
-        self.horizon, self.solved = ca.MX.sym("horizon"), ca.MX.sym("solved")
         self._made: dict[tuple[object, ...], Any] = {}
         rows = structure.constraints.count if structure.constrained else 0
         self.constraint_solver = ConstraintSolver(self, stabilization) if rows else None
+
+    # Symbols are made when a function is: most plants only serve to find the code of an equal one.
+
+    @cached_property
+    def _places(self) -> Symbols:
+        return Symbols(self.loads.places, "places")
+
+    @cached_property
+    def _law_places(self) -> ca.SX:
+        return ca.SX.sym("law_places", 0 if self.law is None else len(self.law.places))
+
+    @cached_property
+    def _weights(self) -> ca.SX:
+        return ca.SX.sym("weights", 0 if self.law is None else 3 * len(self.law.states))
+
+    @cached_property
+    def _p(self) -> ca.SX:
+        return ca.vertcat(self.equations.p, self._places.column, self._law_places, self._weights)
+
+    @cached_property
+    def numbers(self) -> ca.MX:
+        return ca.MX.sym("numbers", self._p.numel())
+
+    @cached_property
+    def horizon(self) -> ca.MX:
+        return ca.MX.sym("horizon")
+
+    @cached_property
+    def solved(self) -> ca.MX:
+        return ca.MX.sym("solved")
 
     @cached_property
     def layout(self) -> Layout:
