@@ -271,10 +271,10 @@ class Integration:
 
     def _restart(self, t: float, state: Array, dt: float, held: HeldTorques | None) -> Array:
         """Return a state at time t with accelerations and powers computed anew, for a first step of size dt."""
-        out, at = state.copy(), self.layout
+        out, at, now = state.copy(), self.layout, np.array([t])
         for k, each in self.schedule.motions.items():
-            out[at.q][k], out[at.v][k] = each(t), each(t, 1)
-        inputs, failure = self.schedule.inputs_until_failure(np.array([t]), held)
+            out[at.q][k], out[at.v][k] = each.values(now)[0], each.values(now, 1)[0]
+        inputs, failure = self.schedule.inputs_until_failure(now, held)
         if failure is not None:
             raise failure
         self._kick_by_driven(t, state, out, inputs[0])

@@ -76,6 +76,8 @@ def steady(begin: float, end: float, longest: float) -> Outlook:
 def together(outlooks: Iterable[Outlook]) -> Outlook:
     """That of inputs one after the other, or at the same time."""
     each = list(outlooks) or [calm()]
+    if len(each) == 1 and not each[0].jumps:
+        return each[0]
     return Outlook(
         np.vstack([one.stretches for one in each]),
         tuple(sorted({time for one in each for time in one.jumps})),
@@ -102,6 +104,8 @@ class Pace:
     def of(cls, stretches: Array, duration: float) -> Pace:
         """In a few lengths, each half of the one above it: steps change seldom."""
         fast = stretches[stretches[:, 2] < duration]
+        if not len(fast):
+            return cls(np.array([0.0, duration]), np.array([np.inf]))
         finest = fast[:, 2].min(initial=np.inf)
         levels = np.floor(np.log2(fast[:, 2] / finest) + SAME).astype(int)
         lengths = finest * 2.0**levels

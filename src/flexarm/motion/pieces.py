@@ -71,7 +71,7 @@ class Wave:
 
     def _at(self, t: Any, rate: int, sine: Function) -> Any:
         value, *slopes = (self.offset, self.slope, self.bend)[rate:]
-        smooth = value + sum(slope * t**k / k for k, slope in enumerate(slopes, 1) if slope)
+        smooth = value + (sum(slope * t**k / k for k, slope in enumerate(slopes, 1) if slope) if any(slopes) else 0)
         if not self.amplitude:
             return smooth
         angle = self.frequency * t + self.phase + rate * np.pi / 2

@@ -6,6 +6,7 @@ motions of driven joints, for which their two rates are known.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
@@ -71,8 +72,9 @@ class Profile:
     def values(self, times: Array, rate: int = 0) -> Array:
         """The value (or its first or second `rate`) on an array of times that are known to be such."""
         out = np.empty(times.shape)
-        if len(self.pieces) == 1 or not times.size:
-            out[...] = self.pieces[0].value(times, rate)
+        if len(self.pieces) == 1 or times.size < 2:
+            k = bisect_right(self.breaks, times.item()) if times.size == 1 else 0
+            out[...] = self.pieces[k].value(times, rate)
             return out
         which = self._breaks.searchsorted(times, side="right")
         first, last = int(which.min()), int(which.max())

@@ -27,7 +27,7 @@ from flexarm.motion.inputs import constant
 from flexarm.motion.law_view import Instant
 from flexarm.motion.laws import feedback_of
 from flexarm.motion.loads import loads_of
-from flexarm.motion.outlook import Outlook, Pace, share, together
+from flexarm.motion.outlook import Outlook, Pace, calm, share, together
 from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.profiles import Profile, require_data
 from flexarm.motion.segments import Segment, SegmentTable, Stretch
@@ -58,6 +58,7 @@ class Schedule:
         self.law = TracedLaw(self.feedback, system) if self.feedback and not digital else None
         self._weights = np.zeros(0 if self.law is None else 3 * len(self.law.states))
         self.outlooks: dict[str, Outlook] = {}
+        self._outlook = calm()
         self.pace = Pace.of(np.zeros((0, 3)), np.inf)
         self._late: list[tuple[float, float]] = []
         self._table_of: tuple[int, SegmentTable | None] | None = None
@@ -77,16 +78,17 @@ class Schedule:
         self.loads = [
             (load, [known(f"loads[{k}]", each, 0) for each in parts]) for k, (load, parts) in enumerate(self.loads)
         ]
-        self.motions = {
-            k: known(f"the motion of '{self.system.names[k]}'", each, 2) for k, each in self.motions.items()
-        }
         for k, each in self.motions.items():
-            _require_no_jump(each, next(one for one in self.system.actuators if one.coordinate.index == k))
+            self.motions[k] = found = known(f"the motion of '{self.system.names[k]}'", each, 2)
+            if found.starts != each.starts:
+                _require_no_jump(found, next(one for one in self.system.actuators if one.coordinate.index == k))
         if self.law is not None:
             seen += [("a profile in the feedback law", each.look(0.0, duration)) for each in self.law.channels]
             seen.append(("the feedback law", self.law.look(duration, q, v)))
         self.outlooks = {name: together(each for said, each in seen if said == name) for name, _ in seen}
-        self.pace = Pace.of(together(self.outlooks.values()).stretches, duration)
+        self._outlook = together(self.outlooks.values())
+        self.pace = Pace.of(self._outlook.stretches, duration)
+        vars(self).pop("jumps", None)  # functions may jump, too
         self._late = self._late_jumps(duration)
         self.last_jump = max((time for time in self.jumps if 0 <= time < duration), default=0.0)
         if self.law is not None and self.law.states:
@@ -135,14 +137,13 @@ class Schedule:
     def statistics(self, nodes: Sequence[float]) -> dict[str, float | None]:
         """What is assumed of the inputs: the longest step with which a method that has these nodes sees all of them,
         and how finely functions of t were probed for that (s). None where nothing bounds steps, or was probed."""
-        all_of_them = together(self.outlooks.values())
         longest = float(self.pace.longest.min()) * share(nodes)
         return {
             "longest_step_by_inputs": longest if np.isfinite(longest) else None,
             "input_jumps": len(self.jumps),
             "last_input_jump": self.last_jump,
-            "input_probes": all_of_them.probes,
-            "input_resolution": all_of_them.resolution or None,
+            "input_probes": self._outlook.probes,
+            "input_resolution": self._outlook.resolution or None,
         }
 
     @property
@@ -191,11 +192,11 @@ class Schedule:
             *(("a profile in the feedback law", each) for each in (self.law.channels if self.law else ())),
         ]
 
-    @property
-    def jumps(self) -> set[float]:
+    @cached_property
+    def jumps(self) -> frozenset[float]:
         """Times at which inputs may jump."""
-        found = (each.jumps for each in self.outlooks.values())
-        return {time for times in (*(each.breaks for _, each in self._sources), *found) for time in times}
+        breaks = (each.breaks for _, each in self._sources)
+        return frozenset(self._outlook.jumps).union(*breaks)
 
     def jumps_at(self, t: float) -> bool:
         return t == 0 or any(abs(each - t) <= 1e-12 * max(t, each) for each in self._jumps)
