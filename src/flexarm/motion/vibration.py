@@ -32,28 +32,32 @@ class Vibration(NamedTuple):
 def vibration(nodes: Nodes, coordinates: Sequence[Coordinate], sizes: Array, rtol: float) -> Vibration | None:
     """Of any coordinate, of which these sizes are large. A swing is the way from one turning point to the next."""
     q, v, _ = nodes.motions(len(coordinates))
-    turns = np.count_nonzero(v[:-1] * v[1:] < 0, axis=0)
-    often = np.flatnonzero(turns > OFTEN)
+    places, turns = (v[:-1] * v[1:] < 0).T.nonzero()  # of one coordinate after the other
+    counts = np.bincount(places, minlength=len(coordinates))
+    often = (counts > OFTEN).nonzero()[0]
     if not len(often):
         return None
-    q = q / sizes
+    before, after = v[turns, places], v[turns + 1, places]
+    begin, end = nodes.times[turns], nodes.times[turns + 1]
+    times = begin + before / (before - after) * (end - begin)  # of the turning points
+    q, ends = q / sizes, counts.cumsum()
+    turned = q[turns, places]
     groups = [(each.link, each.kind == "elastic") for each in coordinates]
     ranges: dict[tuple[str, bool], float] = {}
-    for group, size in zip(groups, np.ptp(q, axis=0).tolist(), strict=True):
+    for group, size in zip(groups, (q.max(axis=0) - q.min(axis=0)).tolist(), strict=True):
         ranges[group] = max(size, ranges.get(group, 0.0))
     found = []
     for place in often.tolist():
         least = max(MINDED * ranges[groups[place]], ABOVE_ERRORS * rtol)
-        found.append(Vibration(place, _frequency(nodes.times, q[:, place], v[:, place], least)))
+        own = slice(ends[place] - counts[place], ends[place])
+        found.append(Vibration(place, _frequency(times[own], turned[own], least)))
     fastest = max(found, key=lambda each: each.frequency)
     return fastest if fastest.frequency else None
 
 
-def _frequency(times: Array, q: Array, v: Array, least: float) -> float:
-    """At which a coordinate swings by more than the least (Hz); zero where it does not."""
-    turns = np.flatnonzero(v[:-1] * v[1:] < 0)
-    share = v[turns] / (v[turns] - v[turns + 1])  # of the step, until it turns
-    taken = np.diff(times[turns] + share * (times[turns + 1] - times[turns]))[np.abs(np.diff(q[turns])) > least]
+def _frequency(times: Array, q: Array, least: float) -> float:
+    """Return how often a coordinate with these turning points swings by more than the least (Hz); 0 if it does not."""
+    taken = (times[1:] - times[:-1])[np.abs(q[1:] - q[:-1]) > least]
     return 0.5 / _quantile(taken, FAST) if len(taken) >= OFTEN else 0.0
 
 
