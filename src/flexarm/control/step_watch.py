@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexarm.foundation.numbers import Array
-from flexarm.mechanics.reach import WIDE_TURN, ValidityWarning, doubts_of_posture, largest, node_turns
+from flexarm.mechanics.reach import WIDE_TURN, ValidityWarning, doubts_of_posture, largest
 from flexarm.mechanics.system import System
 from flexarm.motion.contacts import Contacts
 from flexarm.motion.ending import Ending, Status
@@ -127,7 +127,7 @@ class StepWatch:
         """Below which no link bends, twists or curls further than its model knows; beyond, it may. Once that was said,
         only those of exact links, which may coil up."""
         system = self.system
-        turns = sum(node_turns(system, np.eye(system.nq)).values(), np.zeros(system.nq))
+        turns = system._unit_turns
         models = {link.name: link.stiffening for link in system.robot.links}
         shares = [largest(models[each.link], each.family) for each in system.coordinates]
         count = max(1, int(system.elastic.sum()))

@@ -613,6 +613,12 @@ class System:
         Beyond about one radian more shapes, or elements, are wanted."""
         return node_turns(self, self._arguments.vector("q", q))
 
+    @cached_property
+    def _unit_turns(self) -> Array:
+        """Sum of `turns_between_nodes` of all links for a unit of each coordinate (rad): at q no link turns by more
+        than abs(q) @ _unit_turns."""
+        return np.asarray(sum(node_turns(self, np.eye(self.nq)).values(), np.zeros(self.nq)))
+
     def axis(self, link: str, q: Vector = None, points: int = 51) -> Array:
         """(..., points, 3): a link's deformed axis in the world."""
         number, length = self.place(link, None)

@@ -79,8 +79,7 @@ class Watch:
     """Everything that is watched in a run."""
 
     def __init__(self, system: System, stop: Any) -> None:
-        self._system, self.names, self._turns = system, system.names, partial(node_turns, system)
-        self._turn_of_each = sum(self._turns(np.eye(system.nq)).values(), np.zeros(system.nq))  # of coordinates alone
+        self._system, self.names = system, system.names
         self.limits = {
             system.joint(link.name).index: (_with_lengths(link, travel), link.joint.unit)
             for link in system.robot.links
@@ -145,10 +144,10 @@ class Watch:
         return [Event(float(times[max(row - 1, 0)]), sentence, "failed")]  # what lies beyond is not worth keeping
 
     def _coils(self, times: Array, q: Array, sizes: Array) -> list[Event]:
-        if not (np.abs(q) @ self._turn_of_each > COILED).any():  # not even all of them together
+        if not (np.abs(q) @ self._system._unit_turns > COILED).any():
             return []
         found = []
-        for name, turns in self._turns(q).items():
+        for name, turns in node_turns(self._system, q).items():
             if (coiled := turns > COILED).any():
                 row = int(coiled.argmax())
                 bends = [k for k, each in enumerate(self.names) if each.startswith(f"{name}.") and self.far[k] < np.inf]

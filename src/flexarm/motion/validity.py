@@ -11,6 +11,7 @@ import numpy as np
 
 from flexarm.foundation.numbers import Array
 from flexarm.mechanics.reach import (
+    WIDE_TURN,
     ValidityWarning,
     bend_shares,
     bends_far,
@@ -190,6 +191,8 @@ def _coarse_nodes(run: Run, system: System) -> list[str]:
     """Exact links that are curled up further than their nodes can follow."""
     found: list[str] = []
     time, q = _states(run)
+    if not (np.abs(q) @ system._unit_turns > WIDE_TURN).any():
+        return found
     for name, turns in node_turns(system, q).items():
         worst = int(turns.argmax())
         found += turns_far(name, float(turns[worst]), f" at t = {time[worst]:.4g} s")

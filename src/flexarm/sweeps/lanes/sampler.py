@@ -82,7 +82,7 @@ class Sampler:
             [length, mass],
             np.concatenate(moving_masses(system.robot)),
             limits.T.ravel(),
-            watch._turn_of_each,
+            system._unit_turns,
             [extent for _, extent in watch.ends.values()],
             q,
             v,
