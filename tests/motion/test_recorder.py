@@ -29,7 +29,7 @@ def test_samples_are_taken_between_nodes_once_each():
     kept.record(np.array([0.3, 0.35]), states([0.3, 0.35]), 0.35)
     kept.flush()
     assert_allclose(kept.times, [0.0, 0.1, 0.2, 0.3])
-    assert_allclose(kept.states[:, 0], kept.times, atol=1e-15)
+    assert_allclose(kept.rows[:, 0], kept.times, atol=1e-15)
 
 
 def test_the_last_state_is_kept_if_it_lies_between_samples():
@@ -45,7 +45,7 @@ def test_the_record_owns_what_it_holds():
     kept, state = recorder(0.0, 1.0), states([0.5])[0]
     kept.finish(0.5, state)
     state[:] = 7.0
-    assert kept.states[-1, 0] == 0.5
+    assert kept.rows[-1, 0] == 0.5
 
 
 def test_a_sample_at_the_end_of_a_stretch_is_of_the_next_one():
@@ -58,7 +58,7 @@ def test_a_sample_at_the_end_of_a_stretch_is_of_the_next_one():
     after[:, LAYOUT.a] = 5.0
     kept.record(np.array([0.1, 0.2]), after, 0.2)
     kept.flush()
-    assert_allclose(kept.states[:, LAYOUT.a][:, 0], [0.0, 5.0])
+    assert_allclose(kept.rows[:, LAYOUT.a][:, 0], [0.0, 5.0])
     kept.finish(0.2, states([0.2])[0])
     assert_allclose(kept.times, [0.0, 0.1, 0.2])
     assert kept.jumps == [0.0, 0.1]
@@ -99,6 +99,6 @@ def test_samples_do_not_depend_on_when_they_are_computed():
             if k % every == 0:
                 kept.flush()
         kept.finish(1.0, nodes[-1])
-        found.append(kept.states)
+        found.append(kept.rows)
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])

@@ -10,7 +10,7 @@ from flexarm.codegen.driver import DriverControl
 from flexarm.foundation.numbers import Array
 from flexarm.motion.actuators import HeldTorques
 from flexarm.motion.nodes import ROUNDING, Keeper
-from flexarm.motion.sampling import between
+from flexarm.motion.sampling import rows_between
 from flexarm.motion.state import Layout
 
 AT_ONCE = 4096  # nodes between which samples are computed together
@@ -43,14 +43,14 @@ class Statistics:
 
 @dataclass
 class Recorder:
-    """States at the wanted times, as far as the run came. Each entry is appended whole: an interruption at any moment
-    leaves a record that is consistent."""
+    """Samples at the wanted times, rows of (q, v, a, work, lost), as far as the run came. Each entry is appended whole:
+    an interruption at any moment leaves a record that is consistent."""
 
     wanted: Array
     layout: Layout
     order: int  # of the method
     statistics: Statistics = field(default_factory=Statistics)
-    blocks: list[tuple[Array, Array]] = field(default_factory=list)  # times, and states then in rows
+    blocks: list[tuple[Array, Array]] = field(default_factory=list)  # times, and rows
     commands: list[tuple[float, HeldTorques]] = field(default_factory=list)  # of a digital controller
     jumps: list[float] = field(default_factory=list)  # times at which accelerations were computed anew
 
@@ -66,7 +66,7 @@ class Recorder:
 
     def start(self, state: Array) -> None:
         self.jumps.append(0.0)
-        self.blocks.append((np.zeros(1), state[None, :].copy()))
+        self.blocks.append((np.zeros(1), self._row(state)))
 
     def record(self, times: Array, states: Array, end: float, jumped: bool = True) -> None:
         """Keep these nodes and the samples between them before time `end`: there inputs may jump, so that a sample at
@@ -94,9 +94,11 @@ class Recorder:
         first = np.searchsorted(self.wanted, self.last, side="right")
         until = np.searchsorted(self.wanted, end - ROUNDING * self.wanted[-1])
         if until > first:
-            here = self.wanted[first:until]
+            here, at = self.wanted[first:until], self.layout
             times, states = (np.concatenate(each) for each in list(zip(*self._waiting, strict=True))[:2])
-            self.blocks.append((here, between(times, states, here, self.layout, self.order)))
+            self.blocks.append(
+                (here, rows_between(times, states[:, at.motion], states[:, at.energies], here, self.order))
+            )
         self._waiting, self._nodes = [], 0
 
     def finish(self, t: float, state: Array) -> None:
@@ -105,12 +107,16 @@ class Recorder:
         if t > self.keeper.last:
             self.keeper.keep(np.array([t]), state[None, :])
         if t > self.last:
-            self.blocks.append((np.array([t]), state[None, :].copy()))
+            self.blocks.append((np.array([t]), self._row(state)))
 
     @property
     def times(self) -> Array:
         return np.concatenate([times for times, _ in self.blocks])
 
     @property
-    def states(self) -> Array:
-        return np.concatenate([states for _, states in self.blocks])
+    def rows(self) -> Array:
+        return np.concatenate([rows for _, rows in self.blocks])
+
+    def _row(self, state: Array) -> Array:
+        at = self.layout
+        return np.concatenate([state[at.motion], state[at.work : at.lost + 1]])[None, :]

@@ -28,7 +28,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
     system, fastest = loop.system, None
     if isinstance(nodes, Nodes):
         fastest = vibration(nodes, system.coordinates, system.sizes, options["rtol"])
-    times, rows = recorder.times, _rows(loop)
+    times, rows = recorder.times, recorder.rows
     inputs = Inputs(loop.schedule, loop.stepper, np.array(recorder.jumps), recorder.commands, float(times[-1]))
     sample = options["sample"] or float(recorder.wanted[1])
     if options["sample"] is None and isinstance(nodes, Nodes):
@@ -81,12 +81,6 @@ def _energies(loop: Integration, nodes: Nodes) -> dict[str, Array]:
         "dissipated": lost,
         "balance": total - total[0] - work + lost,
     }
-
-
-def _rows(loop: Integration) -> Array:
-    """(q, v, a, work, lost) of the samples."""
-    at, states = loop.layout, loop.recorder.states
-    return np.concatenate([states[:, at.motion], states[:, [at.work, at.lost]]], axis=1)
 
 
 def _told(fastest: Vibration | None, loop: Integration) -> dict[str, float]:

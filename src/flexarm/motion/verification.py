@@ -16,8 +16,8 @@ def largest_distance(system: System, run: Integration, tighter: Integration) -> 
     common = np.intersect1d(times, others)
     if len(common) < 2 or tighter.status == "interrupted":
         return None
-    rows = (each.recorder.states[np.searchsorted(each.recorder.times, common)] for each in (run, tighter))
-    here, there = (_ends(system, states[:, run.layout.q]) for states in rows)
+    rows = (each.recorder.rows[np.searchsorted(each.recorder.times, common)] for each in (run, tighter))
+    here, there = (_ends(system, each[:, run.layout.q]) for each in rows)
     return float(np.linalg.norm(here - there, axis=-1).max())
 
 
