@@ -34,6 +34,11 @@ class Inputs:
     commands: Commands  # of a digital controller; it may have a memory, so it is not asked again
     end: float
 
+    @property
+    def may_be_late(self) -> bool:
+        """True if inputs are the same whenever they are evaluated, and are not themselves results."""
+        return self.schedule.is_data and not self.schedule.loads
+
     def moment(self, times: Array) -> Array:
         """The times at which inputs are asked for."""
         near = snapped(times, self.jumps, ROUNDING * self.end)
@@ -110,8 +115,8 @@ class Readings:
         """From rows of (q, v, a, work, lost), the first three with a law's states behind them; the first row is the
         start, against which energies are balanced.
 
-        accelerations_later: compute accelerations, and torques of driven joints, when they are read. Inputs are
-        evaluated now, since functions of the user may have a memory.
+        accelerations_later: compute accelerations and torques when they are read. Functions of the user may have a
+        memory: inputs with such functions are evaluated now.
         """
         with self._lock:
             return self._read(times, rows, attributes, accelerations_later and self._may_defer)
@@ -121,9 +126,11 @@ class Readings:
         """True if accelerations follow from q, v and inputs alone, and nothing else from accelerations."""
         return self.inputs is not None and self.inputs.schedule.law is None and not self.system.constraints
 
-    def _forces(self, moments: Array, q: Array, v: Array, a: Array, given: Array) -> dict[str, Array]:
+    def _forces(self, times: Array, q: Array, v: Array, a: Array, given: Array | None) -> dict[str, Array]:
         """Return accelerations and torques at samples of a robot without constraints."""
         assert self.inputs is not None
+        moments = self.inputs.moment(times)
+        given = self.inputs.at(moments) if given is None else given
         with self._lock:
             q, v, a, _ = self.inputs.settled(moments, q, v, a, given)
             driving = self._report(q, v, a, given)[3] if self.inputs.schedule.driven else np.zeros((len(q), 0))
@@ -134,11 +141,12 @@ class Readings:
         work, lost = rows[:, -2], rows[:, -1]
         width = (rows.shape[1] - 2) // 3
         q, v, a = every = [rows[:, k * width : (k + 1) * width] for k in range(3)]
-        forces, given, parts = None, np.zeros((len(times), 1 + system.nu)), dict[str, Any]()
+        forces, given, parts = None, np.zeros((len(times), self._report.inputs)), dict[str, Any]()
         later: Deferred | None = None
+        inputs_later = deferred and self.inputs is not None and self.inputs.may_be_late
         if self.inputs is None:
             every = [each[:, :n] for each in every]
-        else:
+        elif not inputs_later:
             moments = self.inputs.moment(times)
             given = self.inputs.at(moments)
             if not deferred:
@@ -146,7 +154,8 @@ class Readings:
         energies, tip_rotation, tip, driving, deflection = self._report(*every, given)
         total = energies.sum(axis=1)
         if self.inputs is not None:
-            later = Deferred(partial(self._forces, moments, q, v, a, given)) if deferred else None
+            if deferred:
+                later = Deferred(partial(self._forces, times, q, v, a, None if inputs_later else given))
             parts["torque"] = later or _torques(self.inputs, given, every[0], every[1], driving, forces)
             parts["loads"] = _loads(self.inputs, given)
             parts["law_states"] = _law_states(self.inputs, every[1])

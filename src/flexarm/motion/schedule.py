@@ -31,6 +31,7 @@ from flexarm.motion.outlook import Outlook, Pace, calm, share, together
 from flexarm.motion.plant import Loads, Plant
 from flexarm.motion.profiles import Profile, require_data
 from flexarm.motion.segments import Segment, SegmentTable, Stretch
+from flexarm.motion.shaped import DATA, pieces_of
 from flexarm.motion.stabilization import Stabilization
 from flexarm.motion.state_errors import error_weights
 from flexarm.motion.stepper import Given
@@ -115,6 +116,12 @@ class Schedule:
         out = copy(self)
         out.controller = Replay(self.controller.rate, commands, self.controller.quickest)
         return out
+
+    @property
+    def is_data(self) -> bool:
+        """True if torques, motions and loads are given by numbers: they are the same whenever they are evaluated."""
+        profiles = [*self.torques, *self.motions.values(), *(part for _, parts in self.loads for part in parts)]
+        return all(isinstance(piece, DATA) for each in profiles for piece in pieces_of(each))
 
     @property
     def law_weights(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,22 @@ import numpy as np
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.numbers import Array
 from flexarm.motion.outlook import Outlook, calm, together
-from flexarm.motion.pieces import Formula, Opaque, Piece, Wave, looked
+from flexarm.motion.pieces import Formula, Opaque, Piece, Spline, Sweep, Wave, looked
 from flexarm.motion.profiles import Profile
 from flexarm.motion.segments import Segment, Stretch, fit_segment
+
+DATA = (Wave, Sweep, Spline)  # pieces whose values are given by their numbers
+
+
+def pieces_of(profile: Profile) -> Iterator[Piece]:
+    """Yield the pieces of a profile; of sums of copies, those that are copied."""
+    pieces = [*profile.pieces]
+    while pieces:
+        piece = pieces.pop()
+        if isinstance(piece, Copies):
+            pieces += [each.piece for each in piece.copies]
+        else:
+            yield piece
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ distance between their tips is the estimate (benchmarks/truncation.py compares i
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,10 +27,11 @@ from flexarm.mechanics.truncation import (
     joint_posture,
     listed_shapes,
 )
-from flexarm.motion.pieces import Opaque, Piece, Spline, Sweep, Wave
+from flexarm.motion.pieces import Opaque
 from flexarm.motion.profiles import Profile
 from flexarm.motion.run import Run
 from flexarm.motion.schedule import Schedule
+from flexarm.motion.shaped import pieces_of
 from flexarm.robot import Robot
 
 POINTS_PER_PERIOD = 8  # of the fastest mode that is followed
@@ -44,7 +44,6 @@ POINTS_AT_ONCE = 1024  # so that arrays stay in the cache, and products too smal
 REMEMBERED = 32  # estimates
 AT_REST = 0.1  # distance from the linear static deflection, as a share of it, of links at rest in equilibrium
 ROUNDING = 1e-12  # of the robot's length: smaller deflections are none
-DATA = (Wave, Sweep, Spline)  # pieces whose values are given by their numbers
 LARGE_ERROR = 0.2  # beyond it the size of the estimate means nothing
 
 _known: dict[tuple[object, ...], Truncation] = {}
@@ -107,9 +106,7 @@ class RunInputs:
         other values in the next run.
         """
         loads = [(load.link, load.x, *parts) for load, parts in self.schedule.loads]
-        profiles = [*self.schedule.torques, *self.schedule.motions.values()]
-        profiles += [part for _, parts in self.schedule.loads for part in parts]
-        if self.controlled or not all(isinstance(each, DATA) for profile in profiles for each in _pieces(profile)):
+        if self.controlled or not self.schedule.is_data:
             return None
         inputs = (*self.schedule.torques, None, *self.schedule.motions.items(), None, *loads)
         return these, self.duration, inputs, self.start.tobytes()
@@ -287,19 +284,7 @@ def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str
 
 def _is_function(profile: Profile) -> bool:
     """Return True if a profile calls a function of the user."""
-    return any(isinstance(each, Opaque) for each in _pieces(profile))
-
-
-def _pieces(profile: Profile) -> Iterator[Piece]:
-    """Yield the pieces of a profile; of sums of copies, those that are copied."""
-    pieces = [*profile.pieces]
-    while pieces:
-        piece = pieces.pop()
-        copies = getattr(piece, "copies", None)
-        if copies is None:
-            yield piece
-        else:
-            pieces += [each.piece for each in copies]
+    return any(isinstance(each, Opaque) for each in pieces_of(profile))
 
 
 def record(run: Run, found: Truncation) -> None:
