@@ -79,12 +79,12 @@ def _interpolated(times: Array, motions: Array, energies: Array, rest: Array, wa
     begin, h = times.take(first), times.take(last) - times.take(first)
     s = ((wanted - begin.take(left)) / h.take(left))[:, None]
     at_ends = [[each.take(nodes, axis=0) for nodes in (first, last)] for each in (motions, energies, rest)]
-    table = _coefficients(*at_ends, h=h[:, None], order=order).take(left, axis=1)
+    table = _coefficients(*at_ends, h=h[:, None], order=order)
     # A polynomial by Horner's rule: each sample has the digits that it has alone.
-    out: Array = table[-1]
+    out: Array = table[-1].take(left, axis=0)
     for each in table[-2::-1]:
         out *= s
-        out += each
+        out += each.take(left, axis=0)
     return out
 
 
