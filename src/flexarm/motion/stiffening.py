@@ -82,14 +82,14 @@ def estimated_errors(run: Run, system: System) -> list[LinkError]:
     across = [deflections(system, link, q) for link in links]
     distances = [np.hypot(w[..., 0], w[..., 1]).max(axis=1) for w in across]
     peak = max(float(each.max(initial=0.0)) for each in distances)
-    found = []
+    found, free = [], _free_joints(run, system)
     for link, w, far in zip(links, across, distances, strict=True):
-        scale, slow = lever(system, link) / peak if peak else 0.0, _frequency_error(run, system, link)
+        scale, slow = lever(system, link) / peak if peak else 0.0, _frequency_error(system, link, free)
         swings = _swings(link, time, w, far)
         one = _link_error(link, slow, np.full(2, np.inf), scale, swings, far)
         # The frequencies take a mass matrix: they are computed if the decision depends on them.
         if one.error <= MAX_ERROR < _link_error(link, slow, np.zeros(2), scale, swings, far).error:
-            fast = HIGHER_MODES * _first_frequencies(run, system, link, q[0])
+            fast = HIGHER_MODES * _first_frequencies(system, link, q[0], free)
             one = _link_error(link, slow, fast, scale, swings, far)
         found.append(one)
     return found
@@ -158,9 +158,9 @@ def lever(system: System, link: Link) -> float:
     return 1.0 + 1.5 * max(carried.values()) / link.length
 
 
-def _frequency_error(run: Run, system: System, link: Link) -> float:
+def _frequency_error(system: System, link: Link, free: list[Coordinate]) -> float:
     """Return the relative error of the first frequency of a link, divided by (w/L)^2."""
-    if any(each.link == link.name for each in _free_joints(run, system)):
+    if any(each.link == link.name for each in free):
         return FREE_FREQUENCY_ERROR
     carried = link.total_mass - link.beam_mass - (link.hub.mass if link.hub is not None else 0.0)
     carried += sum(each.total_mass for each, _ in _outward(system, link))
@@ -168,15 +168,15 @@ def _frequency_error(run: Run, system: System, link: Link) -> float:
     return BARE_FREQUENCY_ERROR + (LOADED_FREQUENCY_ERROR - BARE_FREQUENCY_ERROR) * share
 
 
-def _first_frequencies(run: Run, system: System, link: Link, q: Array) -> Array:
+def _first_frequencies(system: System, link: Link, q: Array, free: list[Coordinate]) -> Array:
     """Return the first frequency of a link (Hz) in bend_y and bend_z; infinite if it has no second one."""
     q = np.where(system.elastic, 0.0, q)
-    free = [] if system.constraints else [each.index for each in _free_joints(run, system)]
+    places = [] if system.constraints else [each.index for each in free]
     known = _frequencies.setdefault(system, {})
-    key = (link.name, q.tobytes(), *free)
+    key = (link.name, q.tobytes(), *places)
     found = known.get(key)
     if found is None:
-        found = _computed_frequencies(system, link, q, free)
+        found = _computed_frequencies(system, link, q, places)
         if len(known) > MAX_POSTURES:
             known.clear()
         known[key] = found

@@ -29,7 +29,7 @@ from flexarm.motion.audit import switches
 from flexarm.motion.run import Run
 from flexarm.motion.stiffening import LinkError, estimated_errors, warnings_of
 from flexarm.motion.vibration import A_PERIOD, ALIASED
-from flexarm.robot import Riding, Robot
+from flexarm.robot import FixedPrismatic, Riding, Robot
 
 Plain = Mapping[str, Any]  # statistics and options
 
@@ -49,13 +49,14 @@ def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = 
 def doubts(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
     """What to say of a run, as far as it came."""
     robot, statistics, options = system.robot, run.statistics, run.options
+    errors = estimated_errors(run, system) if errors is None else errors
     found = (
         _unsolved(statistics, options),
         _inaccurate(run, robot, statistics, options),
         _leak(run, statistics, options),
         smoothed_steps(system),
-        _large_deflections(run, system),
-        warnings_of(estimated_errors(run, system) if errors is None else errors, system),
+        _large_deflections(run, system, errors),
+        warnings_of(errors, system),
         _large_twists(run, system),
         _coarse_nodes(run, system),
         _aliases(statistics, options),
@@ -167,14 +168,19 @@ def _states(run: Run) -> tuple[Array, Array]:
     return nodes.times, nodes.rows[:, : run.array("q").shape[1]]
 
 
-def _large_deflections(run: Run, system: System) -> list[str]:
+def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> list[str]:
     """By the axis at steps, and by the tip at samples."""
     found: list[str] = []
+    bends = {each.link: each.bend for each in errors}  # of the axis, at all steps
     (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")
     for place, link in enumerate(system.robot.links):
-        if not np.isfinite(reach(link)):
+        if not np.isfinite(limit := reach(link)):
             continue
-        rows, tip = furthest(system, link, q), np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
+        tip = np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
+        slides = isinstance(link.joint, FixedPrismatic)  # each part has a length of its own
+        if not slides and bends.get(link.name, np.inf) < limit and tip.max() < limit:
+            continue
+        rows = furthest(system, link, q)
         axis = bend_shares(system, link, q[rows])
         worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
         share, when = max(worst)
