@@ -116,14 +116,14 @@ def simulate(
     _require_switches(progress=progress, native=native, verify=verify)
     recorded = recorded_points(system, points)
     interrupts = Interrupts()
-    with interrupts.noticed(), building:
-        schedule = Schedule(system, torque, motion, loads)
-        require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
-        wanted = sample_times(duration, sample, system.nq)
-        watch = Watch(system, stop)
-        q, v = initial_state(system, schedule, q0, v0)
-    warn_of_idle_loads(system, schedule.loads, q)
     with interrupts.noticed():
+        with building:
+            schedule = Schedule(system, torque, motion, loads)
+            require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
+            wanted = sample_times(duration, sample, system.nq)
+            watch = Watch(system, stop)
+            q, v = initial_state(system, schedule, q0, v0)
+        warn_of_idle_loads(system, schedule.loads, q)
         schedule.look(duration, q, v)
         require_seen_inputs(schedule.outlooks, schedule.pace, duration, dt)
         loop = plan.integration(schedule, q, v, wanted, watch, interrupts)
