@@ -95,7 +95,8 @@ class Integration:
             for stop in stops(duration):
                 self._listen()
                 self._jumped = True
-                self._brace()
+                # Inputs at the start are known, but for a command that the controller gave since.
+                self._brace(first if self.t == 0 and self._samples is None else self._restarted(0.0))
                 for end in self._stretches(stop):
                     self._inputs = self.schedule.over(self.t, self._held)
                     if self._samples is not None:
@@ -289,10 +290,10 @@ class Integration:
             out[at.forces] = forces[0]
         return out
 
-    def _brace(self) -> None:
-        """Take shorter steps where inputs have jumped so that accelerations did. Those between the words of a quick
-        controller are short enough."""
-        self._jump = here = self._restarted(0.0)
+    def _brace(self, here: Array) -> None:
+        """Take shorter steps where inputs have jumped so that accelerations did, in the restarted state `here`. Those
+        between the words of a quick controller are short enough."""
+        self._jump = here
         controller = self.schedule.controller
         quick = controller is not None and controller.rate > QUICK and not self.schedule.jumps_at(self.t)
         if not quick and self._kicked(here):
