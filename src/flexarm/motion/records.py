@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,7 +106,12 @@ class Records:
     @property
     def names(self) -> list[str]:
         """Of the variables that are numbers over time."""
-        return [str(name) for name, each in self._held.variables.items() if each.dims[:1] == ("time",)]
+        return [str(name) for name in self._held.variables if self.has(name)]
+
+    def has(self, name: Hashable) -> bool:
+        """Return True if a variable is numbers over time."""
+        found = self._held.variables.get(name)  # type: ignore[call-overload]
+        return found is not None and found.dims[:1] == ("time",)
 
     def values(self, name: str) -> Array:
         """The numbers of a variable, (time, ...)."""

@@ -138,10 +138,9 @@ class Run:
         What `run[name].values` gives, but not to be written to, without importing xarray, which takes longer than a
         short simulation.
         """
-        known = self._records.names
         self._require_inputs(name)
-        if not isinstance(name, str) or name not in known:
-            raise KeyError(f"there is no array {shown(name)} in this run{suggestion(name, known)}")
+        if not isinstance(name, str) or not self._records.has(name):
+            raise KeyError(f"there is no array {shown(name)} in this run{suggestion(name, self._records.names)}")
         values = self._records.values(name).view()
         values.flags.writeable = False  # they are the run's own
         return values
@@ -178,7 +177,7 @@ class Run:
     def _require_inputs(self, name: object) -> None:
         """Say why there are no torques and reactions where there are none."""
         variable = str(name).partition(".")[0]
-        if variable in ("torque", "reaction") and "torque" not in self._records.names:
+        if variable in ("torque", "reaction") and not self._records.has("torque"):
             raise KeyError(f"there is no {shown(name)} in this run: {INPUTS_ARE_GONE}")
 
     def deflection(self, link: str) -> xr.DataArray:
