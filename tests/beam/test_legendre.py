@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from flexarm.beam import polynomials
 
 TABLES = {
-    "at_gauss": lambda: polynomials.values_at_gauss(7, 12),
-    "at_even": lambda: polynomials.values_at_even(9, 12),
+    "values_at_gauss": lambda: polynomials.values_at_gauss(7, 12),
+    "values_at_even": lambda: polynomials.values_at_even(9, 12),
     "projection": lambda: polynomials.projection(12),
     "differentiation": lambda: polynomials.differentiation(12, 2),
     "integration": lambda: polynomials.integration(12),

@@ -84,7 +84,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(own_cache, caplog, mode):
 @posix
 def test_a_folder_of_another_user_is_not_used(own_cache, caplog, monkeypatch):
     own_cache.mkdir(0o755)
-    monkeypatch.setattr(cache, "owned", lambda found: found.st_ino != own_cache.stat().st_ino)
+    monkeypatch.setattr(cache, "is_owned", lambda found: found.st_ino != own_cache.stat().st_ino)
     assert kept(key="another's")[0].parent != own_cache
     assert "is not used, since it belongs to another user; compiled code will not be kept" in caplog.text
 
@@ -95,7 +95,7 @@ def test_a_library_that_others_can_have_written_is_built_again(own_cache, monkey
     library, _ = kept()
     inode = library.stat().st_ino
     if spoil == "owner":
-        monkeypatch.setattr(cache, "owned", lambda found: found.st_ino != inode)
+        monkeypatch.setattr(cache, "is_owned", lambda found: found.st_ino != inode)
     elif spoil == "mode":
         library.chmod(0o620)
     else:

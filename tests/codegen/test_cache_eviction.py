@@ -140,7 +140,7 @@ def test_only_files_of_our_own_naming_are_deleted(own_cache, monkeypatch, tmp_pa
 def test_files_of_another_user_stay(own_cache, monkeypatch):
     theirs = kept("theirs", age=500)
     inode = theirs.stat().st_ino
-    monkeypatch.setattr(cache, "owned", lambda found: found.st_ino != inode)
+    monkeypatch.setattr(cache, "is_owned", lambda found: found.st_ino != inode)
     cache.evict(own_cache, 0.0, spared=own_cache / "none")
     assert theirs.exists()
 

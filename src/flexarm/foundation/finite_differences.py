@@ -22,7 +22,7 @@ BACKWARD = range(-8, 1)
 def derivative_weights(nodes: Sequence[int]) -> list[float]:
     """Return the weights of a function's values at integer `nodes` in its derivative at 0, which is one of them.
 
-    >>> weights([-1, 0, 1])
+    >>> derivative_weights([-1, 0, 1])
     [-0.5, 0.0, 0.5]
     """
 

@@ -47,7 +47,7 @@ def escape_unprintable(text: str) -> str:
 def format_number(number: float) -> str:
     """Return a number as text, without a trailing `.0`.
 
-    >>> short(2.0), short(2e10), short(0.1)
+    >>> format_number(2.0), format_number(2e10), format_number(0.1)
     ('2', '20000000000', '0.1')
     """
     return _digits(number).removesuffix(".0")

@@ -236,7 +236,7 @@ def parents_first(parents: Sequence[int | None]) -> tuple[int, ...]:
 def find_cycle(parents: Sequence[int | None]) -> list[int]:
     """Return a cycle of parents, parent before child, with its first node repeated at the end; empty if there is none.
 
-    >>> circle([None, 2, 1]), circle([None, 0, 1])
+    >>> find_cycle([None, 2, 1]), find_cycle([None, 0, 1])
     ([1, 2, 1], [])
     """
     clear: set[int] = set()  # nodes below a root
