@@ -89,6 +89,7 @@ def _gathered(cohort: Cohort, batch: MemberBatch, place: int, one: Candidate) ->
 
 
 SEEN = 0.7  # of the worst of the energy's balance, and of swings: lanes look at some steps only
+SEEN_PHASE = 0.8  # of the error of second-order links: lanes take the shapes of a typical member, at few places
 AT_ONCE = 2  # members: where none of so many has anything to tell, less suspicious ones have not
 
 
@@ -119,20 +120,19 @@ def _aliasing(swings: Array, fast: Array) -> Array:
 def phase_errors(batch: MemberBatch, system: System) -> Array:
     """Return an upper estimate of the error of second-order links by member, divided by the error that is allowed.
 
-    The estimate of a single run (`results/stiffening_check.py`) takes the deflections of links; here the swings of each
-    coordinate are followed while members run.
+    The estimate of a single run (`results/stiffening_check.py`) takes the deflections of links at more places, and the
+    shapes and joints of the member.
     """
-    rows, crew, every = batch.arrays.rows, batch.crew, batch.groups.phase_errors
-    shares, found, peak = rows(batch.groups.furthest) / crew.sizes, np.zeros(len(crew)), np.zeros(len(crew))
-    for link in system.robot.links:
-        if link.flexible is None or link.stiffening != "shortening":
-            continue
-        bends = [each for each in system.coordinates if each.link == link.name]
-        places = [each.index for each in bends if each.family in ("bend_y", "bend_z")]
-        peak = np.maximum(peak, link.length * shares[:, places].max(axis=1, initial=0.0))
-        off = every[:, places].max(axis=1, initial=0.0)
-        found = np.maximum(found, lever(system, link) * link.length * off)
-    return np.asarray(np.divide(found, peak, out=np.zeros_like(found), where=peak > 0) / MAX_STIFFENING_ERROR)
+    signals, every, bends = batch.crew.signals, batch.groups.phase_errors, batch.groups.largest_bends
+    found, peak = np.zeros(len(batch.crew)), np.zeros(len(batch.crew))
+    for k, link in enumerate(system.robot.links):
+        own = signals.links == k
+        if own.any():
+            off = np.stack([every[:, own & (signals.axes == axis)].max(axis=1, initial=0.0) for axis in range(2)])
+            found = np.maximum(found, lever(system, link) * link.length * np.hypot(*off))
+            peak = np.maximum(peak, link.length * bends[:, own].max(axis=1))
+    share = np.divide(found, peak, out=np.zeros_like(found), where=peak > 0)
+    return np.asarray(share / (SEEN_PHASE * MAX_STIFFENING_ERROR))
 
 
 def second_looks(
