@@ -311,8 +311,8 @@ def _too_few_shapes(
     estimate needs the motion of joints or the torques of the run (`_needs_steps`), only the former are compared: they
     run once more, with their steps stored.
     """
-    ends = {place: batch.end_of(place) for place in range(len(portion))}
-    moved = [place for place, end in ends.items() if end.time and end.status != "failed"]
+    still = {place for place, end in batch.ends.items() if not end.time or end.status == "failed"}
+    moved = [place for place in range(len(portion)) if place not in still]
     found: dict[int, Truncation] = {}
     shapes, first = None, [place for place in moved if int(portion.numbers[place]) in checked]
     evenly = np.unique(np.linspace(0, len(moved) - 1, CHECKED_CLOSELY).astype(int)) if moved else ()
@@ -330,7 +330,7 @@ def _too_few_shapes(
             shapes = found[place].shapes or shapes
         if all((each.error or 0.0) <= MAX_TRUNCATION_ERROR for each in found.values()):
             break
-    told = {place: truncation_check.warnings_of(each, ends[place].time) for place, each in found.items()}
+    told = {place: truncation_check.warnings_of(each, batch.end_of(place).time) for place, each in found.items()}
     return {place: sentences for place, sentences in told.items() if sentences}
 
 
@@ -349,11 +349,13 @@ def _truncation(
     steps: tuple[Array, Array] | None,
 ) -> Truncation:
     """Estimate the error of a member; `steps`: times and states of its steps, if they are needed."""
-    driven = applied(cohort.case, portion.members[place].inputs)
+    changes, schedule = portion.members[place].inputs, cohort.schedule
     system, q, v = batch.system_of(place), batch.crew.q[place], batch.crew.v[place]
     with building:
-        schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
-        schedule.look(cohort.case.duration, q, v)
+        if changes or cohort.case.loads or schedule.feedback is not None:
+            driven = applied(cohort.case, changes)
+            schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
+            schedule.look(cohort.case.duration, q, v)
         rates = torques = None
         if steps is not None:
             rates = steps[0], steps[1][:, batch.layout.v]
