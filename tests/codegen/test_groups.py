@@ -101,6 +101,7 @@ class Toy:
         if calls:
             self.controls["segments"] = 0
         self.controls["numbers"] = self.k.ctypes.data + self.k.strides[0] * np.arange(GROUPS)
+        by_signal = (GROUPS, 1, lanes)
         by_coordinate, by_lane, both = (GROUPS, n, lanes), (GROUPS, lanes), (GROUPS, 2, READINGS, lanes)
         extremes = np.stack([np.full(both[:1] + both[2:], np.inf), np.full(both[:1] + both[2:], -np.inf)], axis=1)
         self.arrays = {
@@ -125,11 +126,17 @@ class Toy:
             "beyond": np.zeros(by_lane, dtype=np.int64),
             "turned_at": np.ascontiguousarray(self.states[:, LAYOUT.q]),
             "turning_times": np.full(by_coordinate, -np.inf),
-            **{name: np.zeros(by_coordinate) for name in ("phases", "phase_errors", "swing_far_times")},
-            **{name: np.ascontiguousarray(self.states[:, LAYOUT.q]) for name in ("swing_begin", "swing_far")},
-            "swing_begin_times": np.full(by_coordinate, -np.inf),
-            "is_falling": np.zeros(by_coordinate, dtype=np.int64),
+            **{name: np.zeros(by_signal) for name in ("phases", "phase_errors", "link_bends", "swing_bends")},
+            **{name: np.zeros(by_signal) for name in ("far_bends", "swing_far_times")},
+            **{name: np.ascontiguousarray(self.states[:, :1]) for name in ("swing_begin", "swing_far")},
+            "swing_begin_times": np.full(by_signal, -np.inf),
+            "is_falling": np.zeros(by_signal, dtype=np.int64),
             "fast_limits": np.full(by_lane, 0.1),
+            "signal_links": np.array([0]),
+            "signal_stations": np.array([0]),
+            "signal_shapes": np.array([[1.0, 0.0]]),
+            "fast_errors": np.array([4.0]),
+            "deflections": np.zeros((3, CAPACITY + 1, lanes)),
             "range": extremes.copy(),
             "node_range": extremes.copy(),
             "first": np.full((GROUPS, READINGS, lanes), np.nan),
@@ -139,7 +146,7 @@ class Toy:
         usual = {"every": n, "coordinates": n, "bounded": 1, "readings": READINGS, "wanted_count": len(wanted)}
         usual |= {"reads_nodes": 0, "is_low_order": 0, "checks_all": 0, "close": 1e-12, "sample": 0.05}
         usual |= {"smallest_share": 0.01, "error_level": 0.0, "largest_turn": 10.0, "unresolved": UNRESOLVED_FACTOR}
-        usual |= {"patience": math.inf, "slow_error": 0.5, "fast_error": 4.0}
+        usual |= {"patience": math.inf, "slow_error": 0.5, "signals": 1}
         self.driver = GroupDriver(
             library.loaded, self.controls, self.fill, self.fill, self.arrays, **{**usual, **numbers}
         )
@@ -256,16 +263,18 @@ def test_how_far_coordinates_go_and_how_often_they_turn(library):
 
 
 def test_phase_errors_grow_with_each_swing(library):
-    """By the errors of slow or fast swings, which a wiggle does not end; each at the largest deflection."""
+    """By the errors of slow or fast swings, which a wiggle does not end; each at its largest deflection."""
     toy = Toy(library, np.repeat(STIFF[:, None], library.width.lanes, axis=1), WANTED, smallest_share=0.1)
     toy.arrays["living"][1, 0] = 0
     for group, (times, path) in enumerate(toy.run()):
-        q, largest = path[:, 0, -1], np.abs(path[:, LAYOUT.q, -1]).max(axis=0)[0]
+        q, largest = path[:, 0, -1], np.abs(path[:, 0, -1]).max()
         turns = [k for k in range(1, len(q) - 1) if (q[k] - q[k - 1]) * (q[k + 1] - q[k]) < 0]
         ended = [k for k in turns if abs(q[k:] - q[k]).max() > 0.1 * largest]  # the next one has begun
         points = [0, *ended]  # it starts at a turning point
         durations = np.diff(np.append(-np.inf, times[points]))
-        rates = np.where(durations < 0.1, 4.0, 0.5) * largest**2
+        seen = [next(k for k in range(p, len(q)) if abs(q[k] - q[p]) > 0.1 * largest) for p in points]
+        bends = [np.abs(q[begin : end + 1]).max() for begin, end in zip([0, *points[:-1]], seen, strict=True)]
+        rates = np.where(durations < 0.1, 4.0, 0.5) * np.square(bends)
         half = np.abs(np.diff(np.append(q[0], q[points]))) / 2
         expected = (half * np.minimum(2.0, np.cumsum(rates))).max()
         assert toy.arrays["phase_errors"][group, 0, -1] == pytest.approx(expected)

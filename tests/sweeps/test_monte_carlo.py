@@ -91,7 +91,7 @@ def test_an_interrupted_study_has_statistics_of_its_first_draws(tmp_path, monkey
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 def test_members_run_in_blocks_in_the_order_of_their_draws(monkeypatch):
-    monkeypatch.setattr(sweep_module, "BLOCK", 16)
+    monkeypatch.setattr(sweep_module, "SORTED_BLOCK_SIZE", 16)
     masses = np.random.default_rng(1).uniform(1.0, 4.0, 200).tolist()
     members = [Member(k, {MASS: mass}) for k, mass in enumerate(masses)]
     prepared = engine.prepare(SweepCase(BAR, 1.0, torque={"bar": 1.0}), members, threads=1)

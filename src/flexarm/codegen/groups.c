@@ -10,8 +10,9 @@ enum { ALL_ADVANCED, BEFORE_EVALUATION, AFTER_EVALUATION, NO_MEMORY };
 
 typedef struct {
   long long groups, group, every, coordinates, bounded, readings, wanted_count, reads_nodes, is_low_order, checks_all;
+  long long signals;
   long long status, left, node; /* of the present group: why its driver returned, where samples are, the next node */
-  double close, sample, smallest_share, error_level, largest_turn, unresolved, patience, slow_error, fast_error;
+  double close, sample, smallest_share, error_level, largest_turn, unresolved, patience, slow_error;
   double step_seconds, node_seconds;
   flexarm_control* controls;
   double *states, *buffer; /* buffer: two numbers a stage, or a vector a coordinate */
@@ -24,7 +25,10 @@ typedef struct {
   lane_bits *beyond;
   casadi_real *turned_at, *turning_times;
   lane_bits *swings, *fast_swings;
-  casadi_real *swing_begin, *swing_begin_times, *swing_far, *swing_far_times, *phases, *phase_errors;
+  const long long *signal_links, *signal_stations; /* deflections of links at stations, along one or two axes */
+  const double *signal_shapes, *fast_errors;
+  casadi_real *link_bends, *swing_begin, *swing_begin_times, *swing_bends, *swing_far, *swing_far_times, *far_bends;
+  casadi_real *phases, *phase_errors, *deflections; /* deflections: room for three numbers a node */
   lane_bits* is_falling;
   const casadi_real* fast_limits;
   casadi_real *range, *node_range, *first;
@@ -235,40 +239,79 @@ static void flexarm_count_swings(flexarm_batch* b) {
   }
 }
 
-/* Follow swings of coordinates of the present group from one turning point to the next, without those that are small
-   beside how far their kind went. Each adds to the phase error, by its duration that of a fast or a slow vibration,
-   times the square of the deflection; half a swing times the phase error is compared with the largest so far. */
+/* Evaluate a deflection, as a share of the length of its link, at all nodes of the present group. */
+static void flexarm_deflect(const flexarm_batch* b, long long signal, casadi_real* out) {
+  const flexarm_control* c = b->controls + b->group;
+  const casadi_real *path = (const casadi_real*) c->path, *sizes = b->sizes + b->group * b->coordinates;
+  long long j, k;
+  for (k = 0; k <= c->steps; ++k) out[k] = lane_all(0.);
+  for (j = 0; j < b->coordinates; ++j) {
+    double share = b->signal_shapes[signal * b->coordinates + j];
+    casadi_real factor = share / sizes[j];
+    if (share != 0) for (k = 0; k <= c->steps; ++k) out[k] += factor * path[k * c->states + j];
+  }
+}
+
+/* Evaluate the square of the largest deflection of the link that has this signal and those that follow. */
+static void flexarm_bend(const flexarm_batch* b, long long signal, casadi_real* bends, casadi_real* work) {
+  long long k, s, steps = b->controls[b->group].steps;
+  casadi_real *at_station = work, *along = work + steps + 1;
+  for (k = 0; k <= steps; ++k) bends[k] = lane_all(0.);
+  for (s = signal; s < b->signals && b->signal_links[s] == b->signal_links[signal]; ++s) {
+    int is_first = s == signal || b->signal_stations[s] != b->signal_stations[s - 1];
+    flexarm_deflect(b, s, along);
+    for (k = 0; k <= steps; ++k) {
+      at_station[k] = along[k] * along[k] + (is_first ? lane_all(0.) : at_station[k]);
+      bends[k] = lane_larger(bends[k], at_station[k]);
+    }
+  }
+}
+
+/* Follow swings of deflections of the present group from one turning point to the next, without those that are small
+   beside how far their link went. Each adds to the phase error, by its duration that of a fast or a slow vibration,
+   times the square of the largest deflection of the link meanwhile; half a swing times the phase error is compared with
+   the largest so far. */
 static void flexarm_follow_swings(flexarm_batch* b) {
   flexarm_control* c = b->controls + b->group;
-  long long j, k, g = b->group, n = b->coordinates, width = c->states;
-  const casadi_real* most = flexarm_furthest_by_kind(b);
-  for (j = 0; j < n; ++j) {
-    long long own = g * n + j;
-    casadi_real size = b->sizes[own], bent = most[b->kinds[j]], least = b->smallest_share * bent * size;
-    casadi_real begin = b->swing_begin[own], begin_time = b->swing_begin_times[own];
-    casadi_real far = b->swing_far[own], far_time = b->swing_far_times[own];
-    casadi_real phase = b->phases[own], error = b->phase_errors[own];
+  long long s, k, g = b->group;
+  casadi_real *bends = b->deflections, *along = bends + c->steps + 1;
+  for (s = 0; s < b->signals; ++s) {
+    long long own = g * b->signals + s;
+    casadi_real begin = b->swing_begin[own], begin_time = b->swing_begin_times[own], bend = b->swing_bends[own];
+    casadi_real far = b->swing_far[own], far_time = b->swing_far_times[own], far_bend = b->far_bends[own];
+    casadi_real phase = b->phases[own], error = b->phase_errors[own], most = b->link_bends[own], least;
     lane_bits falls = b->is_falling[own];
+    if (!s || b->signal_links[s] != b->signal_links[s - 1]) flexarm_bend(b, s, bends, along);
+    flexarm_deflect(b, s, along);
+    for (k = 0; k <= c->steps; ++k) most = lane_larger(most, bends[k]);
+    least = b->smallest_share * b->smallest_share * most;
     for (k = 0; k <= c->steps; ++k) {
-      casadi_real q = ((const casadi_real*) c->path)[k * width + j], now = lane_all(c->times[k]), rate;
-      lane_bits further = (falls & (q <= far)) | (~falls & (q >= far)), turned;
-      far = lane_select(further, q, far);
+      casadi_real w = along[k], now = lane_all(c->times[k]), rate;
+      lane_bits further = (falls & (w <= far)) | (~falls & (w >= far)), turned;
+      far = lane_select(further, w, far);
       far_time = lane_select(further, now, far_time);
-      turned = (lane_fabs(q - far) > least) & b->living[g];
-      rate = lane_select(far_time - begin_time < b->fast_limits[g], lane_all(b->fast_error), lane_all(b->slow_error));
-      phase += lane_select(turned, rate * bent * bent, lane_all(0.));
+      far_bend = lane_larger(lane_select(further, lane_all(0.), far_bend), bends[k]);
+      bend = lane_larger(bend, bends[k]);
+      turned = ((w - far) * (w - far) > least) & b->living[g];
+      rate = lane_select(far_time - begin_time < b->fast_limits[g], lane_all(b->fast_errors[s]), lane_all(b->slow_error));
+      phase += lane_select(turned, rate * bend, lane_all(0.));
       error = lane_select(turned,
-        lane_larger(error, lane_fabs(far - begin) / (2. * size) * lane_smaller(phase, lane_all(2.))), error);
+        lane_larger(error, lane_fabs(far - begin) * .5 * lane_smaller(phase, lane_all(2.))), error);
       begin = lane_select(turned, far, begin);
       begin_time = lane_select(turned, far_time, begin_time);
-      far = lane_select(turned, q, far);
+      bend = lane_select(turned, far_bend, bend);
+      far = lane_select(turned, w, far);
       far_time = lane_select(turned, now, far_time);
+      far_bend = lane_select(turned, bends[k], far_bend);
       falls ^= turned;
     }
+    b->link_bends[own] = lane_select(b->living[g], most, b->link_bends[own]);
     b->swing_begin[own] = begin;
     b->swing_begin_times[own] = begin_time;
+    b->swing_bends[own] = bend;
     b->swing_far[own] = far;
     b->swing_far_times[own] = far_time;
+    b->far_bends[own] = far_bend;
     b->phases[own] = phase;
     b->phase_errors[own] = error;
     b->is_falling[own] = falls;

@@ -31,17 +31,17 @@ CONTROL_TYPE = np.dtype([(each[0], _numpy_kind(each[1])) for each in DriverContr
 """`DriverControl` as a record: an array of these has one for each group."""
 
 _INTEGERS = (
-    "groups group every coordinates bounded readings wanted_count reads_nodes is_low_order checks_all status left node"
+    "groups group every coordinates bounded readings wanted_count reads_nodes is_low_order checks_all signals "
+    "status left node"
 )
-_REALS = (
-    "close sample smallest_share error_level largest_turn unresolved patience slow_error fast_error "
-    "step_seconds node_seconds"
-)
+_REALS = "close sample smallest_share error_level largest_turn unresolved patience slow_error step_seconds node_seconds"
 _ADDRESSES = (
     "controls states buffer is_active places kinds wanted quintic cubic reaching taken samples steps "
     "sizes far turns lower upper unusual living furthest fastest beyond "
     "turned_at turning_times swings fast_swings "
-    "swing_begin swing_begin_times swing_far swing_far_times phases phase_errors is_falling fast_limits "
+    "signal_links signal_stations signal_shapes fast_errors "
+    "link_bends swing_begin swing_begin_times swing_bends swing_far swing_far_times far_bends "
+    "phases phase_errors deflections is_falling fast_limits "
     "range node_range first fill_readings"
 )
 BATCH_TYPE = np.dtype(

@@ -26,8 +26,7 @@ from flexarm.sweeps.ensemble.lanes import ROUGH, Extremes, MemberArrays
 CAPACITY = 256  # steps of a group in one call of the driver,
 MAX_PATH_BYTES = 4e6  # unless they take more memory than this
 LEAST_CAPACITY = 16
-SQUARE_OF_BEND = 2.0
-"""Square of the deflection of a link over that of its largest coordinate: other families and shapes add to it."""
+SWINGS = ("link_bends", "phases", "phase_errors", "swing_far_times", "swing_bends", "far_bends")
 COPIED = ("sizes", "far", "turns", "lower", "upper", "unusual", "share", "allowed", "solved")
 """Arrays in which a lane without a member has what another lane of its group has."""
 
@@ -92,12 +91,13 @@ class GroupArrays:
         self.furthest, self.fastest = np.zeros(self.sizes.shape), np.zeros(by_lane)
         self.beyond = np.zeros(by_lane, dtype=np.int64)
         self.swings, self.fast_swings = np.zeros((2, *self.sizes.shape), dtype=np.int64)
-        start = np.ascontiguousarray(states[:, at.q])
-        self._vibration = {name: np.zeros(self.sizes.shape) for name in ("phases", "phase_errors")}
-        self._vibration |= {name: np.full(self.sizes.shape, -np.inf) for name in ("swing_begin_times",)}
-        self._vibration |= {name: start.copy() for name in ("swing_begin", "swing_far")}
-        self._vibration |= {"swing_far_times": np.zeros(self.sizes.shape)}
-        self._vibration |= {"is_falling": np.zeros(self.sizes.shape, dtype=np.int64)}
+        self._signals = signals = crew.signals
+        by_signal = (groups, len(signals), lanes)
+        start = signals.shapes @ (states[:, at.q] / self.sizes)
+        self._swings = {name: np.zeros(by_signal) for name in SWINGS}
+        self._swings |= {name: start.copy() for name in ("swing_begin", "swing_far")}
+        self._swings["swing_begin_times"] = np.full(by_signal, -np.inf)
+        self._swings["is_falling"] = np.zeros(by_signal, dtype=np.int64)
 
         self._nodes, self._start = np.array(stepper.nodes), np.zeros((at.size, lanes))
         self._horizon = np.full(lanes, self.duration)
@@ -127,7 +127,12 @@ class GroupArrays:
             "first": self.extremes.first,
             "turned_at": np.ascontiguousarray(states[:, at.q]),
             "turning_times": np.full(self.sizes.shape, -np.inf),
-            **self._vibration,
+            **self._swings,
+            "signal_links": signals.links,
+            "signal_stations": signals.stations,
+            "signal_shapes": signals.shapes,
+            "fast_errors": np.pi * np.where(signals.may_be_fast, HIGHER_FREQUENCY_ERROR, FREE_FREQUENCY_ERROR),
+            "deflections": np.zeros((3, self.capacity + 1, lanes)),
             "fast_limits": arrays.packed(np.pi / (HIGHER_MODES * np.exp(crew.slowest))[:, None])[:, 0],
             "swings": self.swings,
             "fast_swings": self.fast_swings,
@@ -153,8 +158,8 @@ class GroupArrays:
             error_level=ABOVE_ERRORS * tolerance.rtol,
             largest_turn=float((1 - ROUGH) * MAX_NODE_ANGLE),
             unresolved=UNRESOLVED_FACTOR,
-            slow_error=np.pi * SQUARE_OF_BEND * FREE_FREQUENCY_ERROR,
-            fast_error=np.pi * SQUARE_OF_BEND * HIGHER_FREQUENCY_ERROR,
+            slow_error=np.pi * FREE_FREQUENCY_ERROR,
+            signals=len(signals),
         )
 
     def _controls(self, stepper: LaneStepper, is_fixed: bool) -> np.ndarray:
@@ -212,16 +217,17 @@ class GroupArrays:
 
     @property
     def phase_errors(self) -> Array:
-        """Largest error by the phase of vibrating second-order links, of each coordinate in sizes, (members,
-        coordinates); the last swing, which has not ended, counts."""
-        rows, known = self.arrays.rows, self._vibration
-        sizes, bent = rows(self.sizes), rows(self.furthest) / rows(self.sizes)
-        largest = np.zeros_like(bent)
-        for kind in np.unique(self._kinds):
-            largest[:, self._kinds == kind] = bent[:, self._kinds == kind].max(axis=1)[:, None]
-        phase = rows(known["phases"]) + np.pi * SQUARE_OF_BEND * FREE_FREQUENCY_ERROR * largest**2
-        swing = np.abs(rows(known["swing_far"] - known["swing_begin"])) / (2 * sizes)
+        """Largest error of each signal by the phase of the vibration, as a share of the length of its link, (members,
+        signals); the last swing, which has not ended, counts."""
+        rows, known = self.arrays.rows, self._swings
+        phase = rows(known["phases"]) + np.pi * FREE_FREQUENCY_ERROR * rows(known["swing_bends"])
+        swing = np.abs(rows(known["swing_far"] - known["swing_begin"])) / 2
         return np.asarray(np.maximum(rows(known["phase_errors"]), swing * np.minimum(2.0, phase)))
+
+    @property
+    def largest_bends(self) -> Array:
+        """Largest deflection of the link of each signal, as a share of its length, (members, signals)."""
+        return np.asarray(np.sqrt(self.arrays.rows(self._swings["link_bends"])))
 
     def copy_lane(self, group: int, source: int, target: int) -> None:
         """Let a lane have the bounds and tolerances of another one of its group."""

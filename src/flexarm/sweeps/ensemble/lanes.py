@@ -23,6 +23,25 @@ ROUGH = 0.01  # how well `sizes` and `turns` are known: largest values, which ha
 
 
 @dataclass(frozen=True)
+class DeflectionSignals:
+    """Deflections of second-order links at some stations, whose vibration is followed while members run.
+
+    links, stations, axes: indices by signal; those of one link and station come one after the other.
+    shapes: deflections as shares of the length of the link, of coordinates in sizes, (signals, coordinates).
+    may_be_fast: by signal, whether the link has a second shape along this axis.
+    """
+
+    links: NDArray[np.int64]
+    stations: NDArray[np.int64]
+    axes: NDArray[np.int64]
+    shapes: Array
+    may_be_fast: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+
+@dataclass(frozen=True)
 class MemberArrays:
     """The members of a batch: arrays with a row for each.
 
@@ -33,6 +52,7 @@ class MemberArrays:
     lower, upper: limits of the joints `limited`; turns: what each coordinate alone turns nodes of exact links by;
     slideways: lengths along which the joints `sliding` go. far: deflections beyond reason, in sizes.
     slowest: the logarithm of the frequency of the slowest vibration (rad/s).
+    signals: deflections that are followed.
     """
 
     numbers: Array
@@ -51,6 +71,7 @@ class MemberArrays:
     sliding: list[int]
     far: Array
     slowest: Array
+    signals: DeflectionSignals
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from flexarm.codegen.simd_library import SimdWidth
 from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import STATION_COUNT, deflections
 from flexarm.feedback.traced_law import TracedLaw
 from flexarm.foundation.messages import collect_warnings, suggestion
 from flexarm.foundation.validation import Array, real_number
@@ -33,8 +35,10 @@ from flexarm.simulation.simulate import MIN_DURATION_S
 from flexarm.sweeps.apply_changes import applied, changed_robot
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.ensemble.classify import parted
-from flexarm.sweeps.ensemble.lanes import ROUGH, MemberArrays
+from flexarm.sweeps.ensemble.lanes import ROUGH, DeflectionSignals, MemberArrays
 from flexarm.sweeps.ensemble.parameter_interpolation import Scale
+
+FOLLOWED_STATIONS = (STATION_COUNT // 2, STATION_COUNT - 1)  # of links: the middle and the tip
 
 
 @dataclass(frozen=True)
@@ -217,6 +221,30 @@ class MemberSampler:
             sliding=list(self._watch.ends),
             far=self._watch.far,
             slowest=np.zeros(len(rows)) if slowest is None else slowest,
+            signals=self._signals,
+        )
+
+    @cached_property
+    def _signals(self) -> DeflectionSignals:
+        """Deflections of second-order links of the typical member, which stand for those of the others."""
+        system = self.system
+        places, shapes, may_be_fast = [], [], []
+        for k, link in enumerate(system.robot.links):
+            if link.flexible is None or link.stiffening != "shortening":
+                continue
+            own = {
+                axis: [each.index for each in system.coordinates if (each.link, each.family) == (link.name, family)]
+                for axis, family in enumerate(("bend_y", "bend_z"))
+            }
+            every = deflections(system, link, np.diag(system.sizes)) / link.length  # (coordinates, stations, axes)
+            for station, (axis, indices) in product(FOLLOWED_STATIONS, own.items()):
+                if indices:
+                    places.append((k, station, axis))
+                    shapes.append(np.where(np.isin(np.arange(system.nq), indices), every[:, station, axis], 0.0))
+                    may_be_fast.append(len(indices) > 1)
+        links, stations, axes = np.array(places, dtype=np.int64).reshape(-1, 3).T.copy()
+        return DeflectionSignals(
+            links, stations, axes, np.reshape(shapes, (len(shapes), system.nq)), np.array(may_be_fast, dtype=bool)
         )
 
     @property

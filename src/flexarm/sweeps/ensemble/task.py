@@ -89,6 +89,7 @@ def _gathered(cohort: Cohort, batch: MemberBatch, place: int, one: Candidate) ->
 
 
 SEEN = 0.7  # of the worst of the energy's balance, and of swings: lanes look at some steps only
+SEEN_PHASE = 0.8  # of the error of second-order links: lanes take the shapes of a typical member, at few places
 AT_ONCE = 2  # members: where none of so many has anything to tell, less suspicious ones have not
 
 
@@ -119,20 +120,19 @@ def _aliasing(swings: Array, fast: Array) -> Array:
 def phase_errors(batch: MemberBatch, system: System) -> Array:
     """Return an upper estimate of the error of second-order links by member, divided by the error that is allowed.
 
-    The estimate of a single run (`results/stiffening_check.py`) takes the deflections of links; here the swings of each
-    coordinate are followed while members run.
+    The estimate of a single run (`results/stiffening_check.py`) takes the deflections of links at more places, and the
+    shapes and joints of the member.
     """
-    rows, crew, every = batch.arrays.rows, batch.crew, batch.groups.phase_errors
-    shares, found, peak = rows(batch.groups.furthest) / crew.sizes, np.zeros(len(crew)), np.zeros(len(crew))
-    for link in system.robot.links:
-        if link.flexible is None or link.stiffening != "shortening":
-            continue
-        bends = [each for each in system.coordinates if each.link == link.name]
-        places = [each.index for each in bends if each.family in ("bend_y", "bend_z")]
-        peak = np.maximum(peak, link.length * shares[:, places].max(axis=1, initial=0.0))
-        off = every[:, places].max(axis=1, initial=0.0)
-        found = np.maximum(found, lever(system, link) * link.length * off)
-    return np.asarray(np.divide(found, peak, out=np.zeros_like(found), where=peak > 0) / MAX_STIFFENING_ERROR)
+    signals, every, bends = batch.crew.signals, batch.groups.phase_errors, batch.groups.largest_bends
+    found, peak = np.zeros(len(batch.crew)), np.zeros(len(batch.crew))
+    for k, link in enumerate(system.robot.links):
+        own = signals.links == k
+        if own.any():
+            off = np.stack([every[:, own & (signals.axes == axis)].max(axis=1, initial=0.0) for axis in range(2)])
+            found = np.maximum(found, lever(system, link) * link.length * np.hypot(*off))
+            peak = np.maximum(peak, link.length * bends[:, own].max(axis=1))
+    share = np.divide(found, peak, out=np.zeros_like(found), where=peak > 0)
+    return np.asarray(share / (SEEN_PHASE * MAX_STIFFENING_ERROR))
 
 
 def second_looks(
@@ -311,8 +311,8 @@ def _too_few_shapes(
     estimate needs the motion of joints or the torques of the run (`_needs_steps`), only the former are compared: they
     run once more, with their steps stored.
     """
-    ends = {place: batch.end_of(place) for place in range(len(portion))}
-    moved = [place for place, end in ends.items() if end.time and end.status != "failed"]
+    still = {place for place, end in batch.ends.items() if not end.time or end.status == "failed"}
+    moved = [place for place in range(len(portion)) if place not in still]
     found: dict[int, Truncation] = {}
     shapes, first = None, [place for place in moved if int(portion.numbers[place]) in checked]
     evenly = np.unique(np.linspace(0, len(moved) - 1, CHECKED_CLOSELY).astype(int)) if moved else ()
@@ -330,7 +330,7 @@ def _too_few_shapes(
             shapes = found[place].shapes or shapes
         if all((each.error or 0.0) <= MAX_TRUNCATION_ERROR for each in found.values()):
             break
-    told = {place: truncation_check.warnings_of(each, ends[place].time) for place, each in found.items()}
+    told = {place: truncation_check.warnings_of(each, batch.end_of(place).time) for place, each in found.items()}
     return {place: sentences for place, sentences in told.items() if sentences}
 
 
@@ -349,11 +349,13 @@ def _truncation(
     steps: tuple[Array, Array] | None,
 ) -> Truncation:
     """Estimate the error of a member; `steps`: times and states of its steps, if they are needed."""
-    driven = applied(cohort.case, portion.members[place].inputs)
+    changes, schedule = portion.members[place].inputs, cohort.schedule
     system, q, v = batch.system_of(place), batch.crew.q[place], batch.crew.v[place]
     with building:
-        schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
-        schedule.look(cohort.case.duration, q, v)
+        if changes or cohort.case.loads or schedule.feedback is not None:
+            driven = applied(cohort.case, changes)
+            schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
+            schedule.look(cohort.case.duration, q, v)
         rates = torques = None
         if steps is not None:
             rates = steps[0], steps[1][:, batch.layout.v]

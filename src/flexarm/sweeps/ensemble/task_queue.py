@@ -49,8 +49,8 @@ class Rows:
         spread = np.ptp(self.found.points, axis=0)
         spread = np.where(spread > 0, spread, 1.0)
         known = np.column_stack([np.ones(len(self.found.points)), self.found.points / spread])
-        slopes = np.linalg.lstsq(known, cohort.speeds(self.found.rows), rcond=None)[0][1:]
-        return np.asarray(these.points(self.fields) @ (slopes / spread))
+        constant, *slopes = np.linalg.lstsq(known, cohort.speeds(self.found.rows), rcond=None)[0]
+        return np.asarray(constant + these.points(self.fields) @ (slopes / spread))
 
 
 def rows_of(cohort: Cohort, these: Candidates) -> tuple[Rows, NDArray[np.bool_]]:
