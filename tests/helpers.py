@@ -43,7 +43,7 @@ def more_nodes(monkeypatch: Any, count: int = 6) -> None:
     assert few is not None
     monkeypatch.setattr(LinkNodes, "per_piece", property(lambda nodes: few(nodes) + count))
     for name in ("exact", "exact_part", "sections"):  # links that are the same share their nodes
-        monkeypatch.setattr(f"{link_models.__name__}.{name}.nodes_of", LinkNodes)
+        monkeypatch.setattr(f"{link_models.__name__}.{name}.link_nodes", LinkNodes)
     for name in ("exact", "second_order"):  # and beams remember their numbers
         monkeypatch.setattr(f"{link_models.__name__}.{name}.add_cached", add_anew)
 

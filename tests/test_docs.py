@@ -107,5 +107,5 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     shown = re.sub("<[^>]+>", "", (tmp_path / "site" / "api.html").read_text())
-    assert "The motion of a robot from t = 0" in shown
+    assert "Simulate the motion of a robot." in shown
     assert re.search(r"Parameters:?\s+times \(sequence of float\)", shown)  # numpydoc sections are lists of arguments

@@ -57,7 +57,7 @@ def test_a_warm_cache_runs_no_compiler(own_cache, monkeypatch):
 def test_another_source_or_compiler_is_another_file(own_cache, monkeypatch):
     library_module.compiled(function())
     library_module.compiled(function(2.0))
-    monkeypatch.setattr(library_module, "FLAGS", (*library_module.FLAGS, "-g"))
+    monkeypatch.setattr(library_module, "COMPILER_FLAGS", (*library_module.COMPILER_FLAGS, "-g"))
     library_module.compiled(function())
     assert len(list(own_cache.iterdir())) == 3
 

@@ -197,7 +197,7 @@ def wait_for_compiler():
     while not alive():
         time.sleep(0.01)
 
-code.SHARE = 0.0
+code.COMPILE_SHARE = 0.0
 """
 
 
@@ -321,7 +321,7 @@ def test_a_short_program_that_is_started_again_finds_its_code(tmp_path):
     """Its compiler is not done when it ends: it waits a little, so that the next one is fast."""
     lines = """
 del os.environ["CC"]
-code.SHARE, code.PATIENCE, code.LONGEST_WAIT = 0.0, 1e3, 1e4
+code.COMPILE_SHARE, code.COMPILE_MARGIN, code.LONGEST_WAIT = 0.0, 1e3, 1e4
 fa.simulate(rod, 1.0)
 """
     _, said, left, _ = program(lines, tmp_path)

@@ -167,7 +167,7 @@ class StateSpace:
 
     Notes
     -----
-    Poles and zeros are in rad/s, frequencies in Hz. ``lin["tip.y", "upper"]`` is the part from the input "upper" to the
+    Poles and zeros are in rad/s, frequencies in Hz. `lin["tip.y", "upper"]` is the part from the input "upper" to the
     output "tip.y".
 
     Examples

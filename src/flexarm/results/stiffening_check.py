@@ -136,7 +136,7 @@ def repeat_note(errors: list[LinkError], names: list[str]) -> str:
 def warnings_of(errors: list[LinkError], system: System) -> list[str]:
     """Return a sentence for the second-order links whose vibration makes the estimated error too large.
 
-    Links that bend further than their model bears are left out: `validity.deflection_warnings` has the sentence for these.
+    Links that bend beyond the limit of their model are left out; `validity.deflection_warnings` covers them.
     """
     large = [
         each for each in errors if each.error > MAX_STIFFENING_ERROR and each.bend <= DEFLECTION_LIMIT["shortening"]

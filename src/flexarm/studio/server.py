@@ -140,13 +140,6 @@ class Studio:
     browser : bool, optional
         Open a page in the browser.
 
-    Attributes
-    ----------
-    url : str
-        Address of the page.
-    port : int
-        Port on which the server listens.
-
     See Also
     --------
     flexarm.studio : Opens a studio.

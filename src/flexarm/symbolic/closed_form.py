@@ -427,7 +427,7 @@ class ClosedForm:
         Parameters
         ----------
         name : str, optional
-            Name of the function, called as ``name(q, v, p)`` with p the values of the parameters.
+            Name of the function, called as `name(q, v, p)` with p the values of the parameters.
 
         Returns
         -------
@@ -442,7 +442,7 @@ class ClosedForm:
         Parameters
         ----------
         name : str, optional
-            Name of the function, called as ``name(q, v, p, M, C, K, D, G)``.
+            Name of the function, called as `name(q, v, p, M, C, K, D, G)`.
 
         Returns
         -------
@@ -452,7 +452,7 @@ class ClosedForm:
         return code.write_c(self, name)
 
     def matlab(self, name: str = "equations") -> str:
-        """Return the source of a MATLAB or Octave function ``[M, C, K, D, G] = name(q, v, p)``.
+        """Return the source of a MATLAB or Octave function `[M, C, K, D, G] = name(q, v, p)`.
 
         Parameters
         ----------
@@ -472,7 +472,7 @@ class ClosedForm:
         Returns
         -------
         callable
-            Function ``(q, v, **parameters)`` that returns a dict of the arrays "M", "C", "K", "D" and "G". q and v are
+            Function `(q, v, **parameters)` that returns a dict of the arrays "M", "C", "K", "D" and "G". q and v are
             arrays in the order of `names`, or mappings by name with zero for the others; parameters that are not given
             have the values of the robot.
         """
