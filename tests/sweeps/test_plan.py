@@ -72,9 +72,9 @@ def test_fields_that_bind_each_other_are_seen_together():
 
 
 def test_few_robots_are_made_to_see_that_all_can_be(monkeypatch):
+    plan = plan_of(CASE, {MASS: np.linspace(0, 1, 300), E: np.linspace(1e10, 2e10, 300)})
     made, real = [], plans.applied
     monkeypatch.setattr(plans, "applied", lambda *given: made.append(1) or real(*given))
-    plan = plan_of(CASE, {MASS: np.linspace(0, 1, 300), E: np.linspace(1e10, 2e10, 300)})
     plan.require_possible(CASE)
     assert len(made) == 4
 
