@@ -22,7 +22,7 @@ from flexarm.codegen.groups import (
 from flexarm.codegen.loops import Runner
 from flexarm.codegen.simd_library import SSE2, LaneLibrary, widest
 from flexarm.integrators.state import Layout
-from flexarm.results.step_history import CUBIC, LOW_ORDER, UNRESOLVED_FACTOR, WITH_RATES, between
+from flexarm.results.step_history import CUBIC, LOW_ORDER, WITH_RATES, between
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -145,7 +145,7 @@ class Toy:
         }
         usual = {"every": n, "coordinates": n, "bounded": 1, "readings": READINGS, "wanted_count": len(wanted)}
         usual |= {"reads_nodes": 0, "is_low_order": 0, "checks_all": 0, "close": 1e-12, "sample": 0.05}
-        usual |= {"smallest_share": 0.01, "error_level": 0.0, "largest_turn": 10.0, "unresolved": UNRESOLVED_FACTOR}
+        usual |= {"smallest_share": 0.01, "error_level": 0.0, "largest_turn": 10.0}
         usual |= {"patience": math.inf, "slow_error": 0.5, "signals": 1}
         self.driver = GroupDriver(
             library.loaded, self.controls, self.fill, self.fill, self.arrays, **{**usual, **numbers}

@@ -1,6 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
+import flexarm as fa
 from flexarm.integrators.state import Layout
 from flexarm.results.step_history import between
 
@@ -25,8 +26,8 @@ def test_each_wanted_time_takes_the_polynomial_of_its_own_stretch():
     states[2, 0] = 5.0
     found = between(np.array([0.0, 1.0, 2.0]), states, np.array([0.5, 1.0, 1.25, 1.5, 2.0]), Layout(1))
     s = np.array([0.25, 0.5, 1.0])
-    assert_allclose(found[:, 0], [0.0, 0.0, *5 * (3 * s**2 - 2 * s**3)], atol=1e-14)
-    assert_allclose(found[2:, 1], 5 * (6 * s - 6 * s**2), atol=1e-13)
+    assert_allclose(found[:, 0], [0.0, 0.0, *5 * (10 * s**3 - 15 * s**4 + 6 * s**5)], atol=1e-14)
+    assert_allclose(found[2:, 1], 5 * (30 * s**2 - 60 * s**3 + 30 * s**4), atol=1e-13)
 
 
 def test_powers_and_forces_of_constraints_run_straight_from_node_to_node():
@@ -48,14 +49,10 @@ def test_accelerations_of_a_method_of_low_order_run_straight_from_node_to_node()
     assert abs(high[:, 2] - wanted).max() > 0.1
 
 
-def test_accelerations_that_a_step_does_not_resolve_do_not_throw_the_curve():
-    """A step from rest by 1 mm in 10 ms whose first node has the acceleration of a stiff mode, just kicked."""
-    states = np.zeros((2, 8))
-    states[1, :3] = 1e-3, 0.2, 20.0
-    states[0, 2] = 2e4
-    wanted = np.linspace(0, 0.01, 21)
-    found = between(np.array([0.0, 0.01]), states, wanted, Layout(1))[:, 0]
-    assert found.min() > -1e-3
-    assert found.max() < 2e-3
-    states[0, 2] = 20.0  # one that fits is used
-    assert_allclose(between(np.array([0.0, 0.01]), states, wanted, Layout(1))[:, 0], 10 * wanted**2, atol=1e-15)
+def test_samples_are_as_accurate_as_nodes_though_steps_are_longer_than_a_vibration():
+    """Late in this motion a vibration of 6 Hz and 0.1 mm is left, and steps take most of its period."""
+    arm = fa.library.two_link_arm(damping=1e-3)
+    torque = {"upper": fa.bang_bang(0.02, (1, 2)), "fore": fa.bang_bang(0.005, (1, 2))}
+    rough, fine = (fa.simulate(arm, 10.0, torque=torque, rtol=rtol, sample=0.01).array("tip") for rtol in (1e-2, 1e-7))
+    assert np.linalg.norm(rough - fine, axis=1).max() < 1e-4  # m; 15 mm are allowed, nodes are within 0.05 mm
+

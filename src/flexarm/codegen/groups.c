@@ -12,7 +12,7 @@ typedef struct {
   long long groups, group, every, coordinates, bounded, readings, wanted_count, reads_nodes, is_low_order, checks_all;
   long long signals;
   long long status, left, node; /* of the present group: why its driver returned, where samples are, the next node */
-  double close, sample, smallest_share, error_level, largest_turn, unresolved, patience, slow_error;
+  double close, sample, smallest_share, error_level, largest_turn, patience, slow_error;
   double step_seconds, node_seconds;
   flexarm_control* controls;
   double *states, *buffer; /* buffer: two numbers a stage, or a vector a coordinate */
@@ -62,12 +62,7 @@ static void lane_between(const flexarm_batch* b, double s, double h, const casad
   for (j = 0; j < every; ++j) {
     casadi_real ends[6] = {x[j], x[every + j] * h, x[2 * every + j] * (h * h),
                            y[j], y[every + j] * h, y[2 * every + j] * (h * h)};
-    casadi_real moved = ends[3] - ends[0], sum;
-    casadi_real first = 6. * moved - 4. * ends[1] - 2. * ends[4], last = -6. * moved + 2. * ends[1] + 4. * ends[4];
-    casadi_real thrown = lane_larger(lane_fabs(first - ends[2]), lane_fabs(last - ends[5]));
-    lane_bits off = thrown > b->unresolved * (lane_fabs(moved) + (lane_fabs(ends[1]) + lane_fabs(ends[4])) * .5);
-    ends[2] = lane_select(off, first, ends[2]);
-    ends[5] = lane_select(off, last, ends[5]);
+    casadi_real sum;
     for (r = 0; r < 3; ++r) {
       sum = w[6 * r] * ends[0];
       for (c = 1; c < 6; ++c) sum += w[6 * r + c] * ends[c];

@@ -34,7 +34,7 @@ _INTEGERS = (
     "groups group every coordinates bounded readings wanted_count reads_nodes is_low_order checks_all signals "
     "status left node"
 )
-_REALS = "close sample smallest_share error_level largest_turn unresolved patience slow_error step_seconds node_seconds"
+_REALS = "close sample smallest_share error_level largest_turn patience slow_error step_seconds node_seconds"
 _ADDRESSES = (
     "controls states buffer is_active places kinds wanted quintic cubic reaching taken samples steps "
     "sizes far turns lower upper unusual living furthest fastest beyond "

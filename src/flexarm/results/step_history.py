@@ -30,7 +30,6 @@ CUBIC = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [-3, -2, 3, -1], [2, 1, -2, 1]])  
 DERIVATIVE = np.diag(np.arange(1.0, 6.0), 1)  # from coefficients of powers to those of the derivative
 WITH_RATES = np.hstack([QUINTIC, DERIVATIVE @ QUINTIC, DERIVATIVE @ DERIVATIVE @ QUINTIC])
 POWERS = np.arange(6.0)[:, None, None]  # of the powers of s
-UNRESOLVED_FACTOR = 2.0  # times the motion in a step: accelerations further from those of a cubic throw a quintic off
 LOW_ORDER = 2  # methods up to this order: their q, v and a do not fit each other well enough to derive a from q
 
 
@@ -50,8 +49,8 @@ def between(times: Array, states: Array, wanted: Array, layout: Layout, order: i
 def rows_between(times: Array, motions: Array, energies: Array, wanted: Array, order: int) -> Array:
     """Return rows of (q, v, a, work, loss) at wanted times by Hermite polynomials between the nodes of a method.
 
-    Degree 5 for q, from q, v, a at both ends (3 where a is not resolved); v and a are its derivatives (of a method of
-    low order, a is linear from node to node). Degree 3 for the energies put in and lost.
+    Degree 5 for q, from q, v, a at both ends; v and a are its derivatives (of a method of low order, a is linear from
+    node to node). Degree 3 for the energies put in and lost.
 
     Parameters
     ----------
@@ -94,20 +93,10 @@ def _interpolated(times: Array, motions: Array, energies: Array, rest: Array, wa
 
 
 def _coefficients(motions: list[Array], energies: list[Array], rest: list[Array], *, h: Array, order: int) -> Array:
-    """Return (6, steps, columns): coefficients of s = 0 ... 1 from values at both ends of steps of size h (column).
-
-    Where accelerations belong to modes that the steps do not resolve they would throw a quintic far off: q is the
-    cubic through q and v there.
-    """
+    """Return (6, steps, columns): coefficients of s = 0 ... 1 from values at both ends of steps of size h (column)."""
     n = motions[0].shape[1] // 3
     (q0, v0, a0), (q1, v1, a1) = ((each[:, :n], h * each[:, n : 2 * n], h * h * each[:, 2 * n :]) for each in motions)
-    moved = q1 - q0
-    smooth0, smooth1 = 6 * moved - 4 * v0 - 2 * v1, -6 * moved + 2 * v0 + 4 * v1
-    thrown = np.maximum(np.abs(smooth0 - a0), np.abs(smooth1 - a1))
-    is_off = thrown > UNRESOLVED_FACTOR * (np.abs(moved) + (np.abs(v0) + np.abs(v1)) / 2)
-    if is_off.any():
-        a0, a1 = np.where(is_off, smooth0, a0), np.where(is_off, smooth1, a1)
-    x, y, z = moved - v0 - 0.5 * a0, v1 - v0 - a0, a1 - a0  # what cubic and higher terms add at s = 1
+    x, y, z = q1 - q0 - v0 - 0.5 * a0, v1 - v0 - a0, a1 - a0  # what cubic and higher terms add at s = 1
     out = np.zeros((6, len(h), 3 * n + 2 + rest[0].shape[1]))
     q, v, a = (out[:, :, k * n : (k + 1) * n] for k in range(3))
     q[0], q[1], q[2] = q0, v0, 0.5 * a0

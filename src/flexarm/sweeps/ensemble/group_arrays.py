@@ -14,7 +14,7 @@ from flexarm.dynamics.arguments import POSITION_TOLERANCE
 from flexarm.dynamics.bodies import Coordinate
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import SMALLEST_STEP, STEP_ERROR_SHARE, Tolerance
-from flexarm.results.step_history import CUBIC, LOW_ORDER, UNRESOLVED_FACTOR, WITH_RATES
+from flexarm.results.step_history import CUBIC, LOW_ORDER, WITH_RATES
 from flexarm.results.step_history import EQUAL_TIMES as TIME_ROUNDING
 from flexarm.results.stiffening_check import FREE_FREQUENCY_ERROR, HIGHER_FREQUENCY_ERROR, HIGHER_MODES
 from flexarm.results.vibration import ABOVE_ERRORS, MIN_SWING_SHARE
@@ -157,7 +157,6 @@ class GroupArrays:
             smallest_share=MIN_SWING_SHARE,
             error_level=ABOVE_ERRORS * tolerance.rtol,
             largest_turn=float((1 - ROUGH) * MAX_NODE_ANGLE),
-            unresolved=UNRESOLVED_FACTOR,
             slow_error=np.pi * FREE_FREQUENCY_ERROR,
             signals=len(signals),
         )
