@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR, Truncation
+from flexarm.dynamics.shape_truncation import FEW_SHAPES, NOT_SUPPORTED, Truncation
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import (
     MAX_NODE_TURN,
@@ -33,6 +33,7 @@ from flexarm.robot import FixedPrismatic, RidingJoint, Robot
 
 Plain = Mapping[str, Any]  # statistics and options
 
+MIN_BEND = 1e-3  # of the length of a link: smaller deflections are no bending
 MAX_ENERGY_ERROR = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
 
@@ -60,7 +61,7 @@ def validity_warnings(run: Run, system: System, errors: list[LinkError] | None =
         _large_twists(run, system),
         _coarse_nodes(run, system),
         _aliases(statistics, options),
-        _too_few_shapes(statistics, options),
+        _too_few_shapes(run, robot, statistics, options),
     )
     return [*chain.from_iterable(found)]
 
@@ -97,11 +98,28 @@ def _unsolved(statistics: Plain, options: Plain) -> list[str]:
     return [unsolved_steps(statistics["unsolved"], statistics["steps"], options["dt"])]
 
 
-def _too_few_shapes(statistics: Plain, options: Plain) -> list[str]:
+def _too_few_shapes(run: Run, robot: Robot, statistics: Plain, options: Plain) -> list[str]:
     found = statistics.get("truncation")
-    if found is None or found["error"] is None or found["error"] <= MAX_TRUNCATION_ERROR:
+    if found is None:
         return []
+    if found["reason"] == NOT_SUPPORTED:
+        return _unchecked_shapes(run, robot)
     return truncation_check.warnings_of(Truncation.from_plain(found), options["duration"])
+
+
+def _unchecked_shapes(run: Run, robot: Robot) -> list[str]:
+    """Return a warning about links that bend with few shapes in a robot whose shapes cannot be compared."""
+    bends = np.linalg.norm(run.array("deflection")[:, :, 1:], axis=2).max(axis=0)
+    few = [
+        f"{family}={count} of '{link.name}'"
+        for link, bend in zip(robot.links, bends.tolist(), strict=True)
+        if link.flexible is not None and bend > MIN_BEND * link.length
+        for family, count in link.flexible.counts.items()
+        if family.startswith("bend") and count <= FEW_SHAPES
+    ]
+    if not few:
+        return []
+    return [f"{NOT_SUPPORTED} with more shapes: {', '.join(few)} may be too few; see fa.convergence"]
 
 
 def unsolved_steps(count: int, steps: int, dt: float) -> str:
