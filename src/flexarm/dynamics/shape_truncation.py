@@ -5,7 +5,6 @@ Both robots are linear about a posture with straight links, so that a comparison
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property, lru_cache
@@ -19,6 +18,7 @@ from flexarm.dynamics.straight_links import BasisMatrices, StraightRobot, is_sup
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.messages import warn_caller
 from flexarm.foundation.validation import Array
 from flexarm.robot import Flexible, Link, Reduced, Robot
 from flexarm.robot.errors import DescriptionError
@@ -366,7 +366,7 @@ def frequency_warnings(robot: Robot, posture: Posture, held: Sequence[str] = ())
     ]
 
 
-def warn_of_frequencies(system: System, q: Array, held: Collection[int], stacklevel: int = 3) -> None:
+def warn_of_frequencies(system: System, q: Array, held: Collection[int]) -> None:
     """Warn if a frequency about a posture is off by too few shapes.
 
     Parameters
@@ -377,12 +377,10 @@ def warn_of_frequencies(system: System, q: Array, held: Collection[int], stackle
         The posture.
     held : collection of int
         Places of coordinates that do not vibrate.
-    stacklevel : int, optional
-        Stack level of the warning, as in `warnings.warn`.
     """
     links = [each.link for each in system.actuators if each.coordinate.index in held]
     for sentence in frequency_warnings(system.robot, joint_posture(system, q), links):
-        warnings.warn(sentence, ValidityWarning, stacklevel=stacklevel)
+        warn_caller(sentence, ValidityWarning)
 
 
 def joint_posture(system: System, q: Array) -> Posture:

@@ -6,14 +6,18 @@ last one leaves it, and each warning is passed to the thread that raised it.
 
 from __future__ import annotations
 
+import os
 import re
 import reprlib
+import sys
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxtuple = 12
@@ -87,6 +91,14 @@ def _nearest(name: object, known: Sequence[str]) -> list[str]:
     from difflib import get_close_matches
 
     return get_close_matches(str(name), known, n=1)
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Raise a warning with the first line outside this package as its source."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 _lock = threading.Lock()

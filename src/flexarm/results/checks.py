@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -18,16 +17,18 @@ from flexarm.dynamics.validity import (
     could_be_exact,
     deflection_limit,
     deflection_warnings,
+    error_size,
     largest_postures,
     node_turn_warnings,
     node_turns,
     twist_warnings,
 )
+from flexarm.foundation.messages import warn_caller
 from flexarm.foundation.validation import Array
 from flexarm.results import truncation_check
 from flexarm.results.energy_balance import switches
 from flexarm.results.run import Run
-from flexarm.results.stiffening_check import LinkError, estimated_errors, warnings_of
+from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR, LinkError, estimated_errors, warnings_of
 from flexarm.results.vibration import A_PERIOD, ALIASED_SAMPLES
 from flexarm.robot import FixedPrismatic, RidingJoint, Robot
 
@@ -44,7 +45,7 @@ def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = 
     errors: those of second-order links, if they are computed already.
     """
     for sentence in (*_early_end(run, system.robot), *validity_warnings(run, system, errors)):
-        warnings.warn(sentence, ValidityWarning, stacklevel=3)
+        warn_caller(sentence, ValidityWarning)
 
 
 def validity_warnings(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
@@ -190,6 +191,7 @@ def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> lis
     """Return warnings of large deflections: along the axis at steps, of the tip at samples."""
     found: list[str] = []
     bends = {each.link: each.bend for each in errors}  # of the axis, at all steps
+    sizes = {each.link: each.error for each in errors if each.error > MAX_STIFFENING_ERROR}
     (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")
     for place, link in enumerate(system.robot.links):
         if not np.isfinite(limit := deflection_limit(link)):
@@ -202,7 +204,12 @@ def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> lis
         axis = bend_shares(system, link, q[rows])
         worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
         share, when = max(worst)
-        found += deflection_warnings(system.robot, link, share, f" at t = {when:.4g} s")
+        off = (
+            f", and its deflection may be off by {error_size(size)} of the peak"
+            if (size := sizes.get(link.name))
+            else ""
+        )
+        found += deflection_warnings(system.robot, link, share, f" at t = {when:.4g} s", off)
     return found
 
 

@@ -29,6 +29,7 @@ from flexarm.dynamics.shape_truncation import (
     sufficient_shapes,
 )
 from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import error_size
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
@@ -43,7 +44,6 @@ MIN_SHARE = 1e-3  # of the largest response: weaker modes are taken as static
 MAX_STORED_ESTIMATES = 32  # estimates
 MIN_DEFLECTION = 1e-12  # of the robot's length: smaller deflections are none
 MIN_LINK_SHARE = 0.1  # of the peak deflection: the deflections of links that bend less are not compared
-LARGE_ERROR = 0.2  # beyond it the size of the estimate means nothing
 LARGE_BEND = 0.4  # of the length of a link: beyond it the estimate may be too small
 MAX_LOOP_GROWTH = 3.0  # exponent within a run, of the linear robot under its law, beyond which the law is not followed
 
@@ -201,16 +201,12 @@ def warnings_of(found: Truncation, duration: float) -> list[str]:
         return []
     _, own, fine = found.own_frequencies.decisive(duration)
     mode = f" (a mode at {fine:.4g} Hz is computed as {own:.4g} Hz)" if own else ""
-    what = f"the tip of a link is off by {_size(found.error)} of the peak deflection"
+    what = f"the tip of a link is off by {error_size(found.error)} of the peak deflection"
     if found.error <= MAX_TRUNCATION_ERROR:
-        what = f"the deflection of '{link}' is off by {_size(share)} of its own peak, although tips are near"
+        what = f"the deflection of '{link}' is off by {error_size(share)} of its own peak, although tips are near"
     return [
         f"too few shapes: {what}{mode}; take {listed_shapes(found.shapes)}, or see run.truncation and fa.convergence"
     ]
-
-
-def _size(error: float) -> str:
-    return f"about {error:.1%}" if error < LARGE_ERROR else f"more than {LARGE_ERROR:.0%}"
 
 
 def _rates(system: System, run: Run) -> tuple[Array, Array]:
