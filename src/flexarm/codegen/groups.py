@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.codegen.driver import TIME_SLACK, DriverControl, driver_source
-from flexarm.foundation.validation import Array
+from flexarm.codegen.driver import driver_source
 
 NODE_STRIDE = 16  # nodes: energies are evaluated at every so many, and at the last of a call
 LONGEST_PASS_S = 0.02  # after which a pass over groups returns, so that interrupts are seen
@@ -22,13 +21,6 @@ SOURCE = files("flexarm.codegen").joinpath("groups.c").read_text()
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int)
 
-
-def _numpy_kind(kind: Any) -> Any:
-    return {ctypes.c_longlong: np.int64, ctypes.c_double: np.float64}.get(kind, np.uintp)
-
-
-CONTROL_TYPE = np.dtype([(each[0], _numpy_kind(each[1])) for each in DriverControl._fields_])
-"""`DriverControl` as a record: an array of these has one for each group."""
 
 _INTEGERS = (
     "groups group every coordinates bounded readings wanted_count reads_nodes is_low_order checks_all signals "
@@ -52,14 +44,6 @@ BATCH_TYPE = np.dtype(
     ]
 )
 """`flexarm_batch` of `groups.c`; addresses of arrays are integers."""
-
-
-def next_sizes(controls: Any) -> Array:
-    """Return the size of the next step of each group (s), as `DriverControl.next_size` has it."""
-    remaining = controls["stop"] - controls["t"]
-    size = np.where(controls["is_fixed"] != 0, controls["dt"], np.minimum(controls["dt"], controls["longest"]))
-    count = np.maximum(1, np.ceil(remaining / size - TIME_SLACK))
-    return np.asarray(np.where((controls["is_fixed"] != 0) | (count > 2), size, remaining / count))
 
 
 class PassStatus(IntEnum):
