@@ -97,6 +97,9 @@ class Stepper(Protocol):
     def copy_lane(self, group: int, source: int, target: int) -> None:
         """Give a lane the state, numbers and bounds of another one of its group."""
 
+    def stop_group(self, group: int) -> None:
+        """Drive a group no longer: all its members have ended."""
+
     def numbers_of(self, member: int) -> Array:
         """Return the numbers of a member for functions of the plant."""
 
@@ -206,6 +209,9 @@ class ScalarStepper(ABC):
 
     def copy_lane(self, group: int, source: int, target: int) -> None:
         raise ValueError("there is one lane")
+
+    def stop_group(self, group: int) -> None:
+        self.driver.control.stop = self.driver.control.t
 
     @abstractmethod
     def numbers_of(self, member: int) -> Array: ...

@@ -264,12 +264,12 @@ class Integration:
         longest = min(longest, self.longest, np.inf if self.samples is None else self.samples.quickest)
         ahead = FIRST_STEP_COUNT if stepper.explicit or self.contacts is not None else STEP_COUNT
         resumes = np.zeros(len(controls), dtype=bool)
+        if self.size.fixed is not None:
+            self._divide(stop, longest)
         while states.are_behind(stop):
             self._restrain(~resumes)
             controls["stop"], controls["most_attempts"] = stop, NO_LIMIT
             controls["longest"] = np.minimum(longest, np.minimum(self._stable, self._careful))
-            if self.size.fixed is not None:
-                self._divide(stop)
             most = min(ahead, stepper.capacity)
             controls["most_steps"] = np.where(resumes, controls["most_steps"] - controls["steps"], most)
             if stepper.softens:
@@ -282,16 +282,15 @@ class Integration:
                 resumes[group] = status == DriverStatus.TIME_IS_UP and stepper.explicit
                 self._attend(group, status)
             self._jumped &= controls["previous"] == 0
-            ahead = FIRST_STEP_COUNT if np.isfinite(self._careful).any() else 2 * most
+            if not resumes.any():
+                ahead = FIRST_STEP_COUNT if np.isfinite(self._careful).any() else 2 * most
             self._end_endless()
 
-    def _divide(self, stop: float) -> None:
+    def _divide(self, stop: float, longest: float) -> None:
         """Divide the time to a stop into equal steps of about the fixed size."""
         assert self.size.fixed is not None
-        controls = self.stepper.controls
-        left = stop - controls["t"]
-        count = np.ceil(left / np.minimum(self.size.fixed, controls["longest"]) - TIME_SLACK)
-        controls["dt"] = left / np.maximum(count, 1)
+        left = stop - self.stepper.controls["t"]
+        self.stepper.controls["dt"] = left / np.maximum(np.ceil(left / min(self.size.fixed, longest) - TIME_SLACK), 1)
 
     def _restart_softly(self) -> None:
         """Restart groups that have taken no step since the inputs jumped, for a first step of its size."""

@@ -143,6 +143,7 @@ class MemberStates:
         running = self.running_in(group)
         self.group_is_running[group] = bool(running)
         if not running:
+            self.stepper.stop_group(group)
             return
         source = self.lanes.place(running[0])[1]
         alive = {self.lanes.place(each)[1] for each in running}

@@ -209,12 +209,12 @@ class IntegrationOptions:
                 other = cheaper_method(stepper, schedule, q, v, self.tolerance)
                 if other is not None:
                     stepper = self._stepper(Compiled(other, self.tolerance), schedule)
-        return self.integration_with(stepper, schedule, wanted, watch, interrupts)
+        return self.single_run(stepper, schedule, wanted, watch, interrupts)
 
-    def integration_with(
+    def single_run(
         self, stepper: ScalarStepper, schedule: Schedule, wanted: Array, watch: EventDetector, interrupts: Interrupts
     ) -> SingleRun:
-        """Return the integration with a stepper that was selected before."""
+        """Return the run of a stepper that was selected before."""
         size = self.solver.step_size(self.tolerance.horizon, self.dt, float(wanted[1]))
         statistics = Statistics(name_of(self.method, stepper))
         recorder = Recorder(wanted, stepper.plant.layout, stepper.order, statistics)
