@@ -82,7 +82,7 @@ class GroupInputs:
         If a function of the user fails, return None and the failures.
         """
         now, rows, failures = np.array([self._after(t)]), np.empty((len(self.schedules), self.count)), Failures()
-        for place in np.unique(self.which).tolist():
+        for place in {*self.which.tolist()}:  # np.unique imports numpy.ma
             found, failure = self.schedules[place].inputs_until_failure(now, self.held)
             if failure is None:
                 rows[place] = found[0]
@@ -96,17 +96,12 @@ class GroupInputs:
 
     def at_own_times(self, times: Array) -> Array:
         """Return inputs of each member at its own time (s), (groups, entries, lanes); nan where a function fails."""
-        rows = np.empty((self.lanes.members, self.count))
-        for place in np.unique(self.which):
-            here = self.which == place
-            distinct, back = np.unique(times[here], return_inverse=True)
-            found = np.full((len(distinct), self.count), np.nan)
-            for k, t in enumerate(distinct):
-                one, failure = self.schedules[place].inputs_until_failure(np.array([t]), self.held)
-                if failure is None:
-                    found[k] = one[0]
-            rows[here] = found[back]
-        return self._packed(rows)
+        found: dict[tuple[int, float], Array] = {}
+        for place, t in zip(self.which.tolist(), times.tolist(), strict=True):
+            if (place, t) not in found:
+                rows, failure = self.schedules[place].inputs_until_failure(np.array([t]), self.held)
+                found[place, t] = rows[0] if failure is None else np.full(self.count, np.nan)
+        return self._packed(np.array([found[key] for key in zip(self.which.tolist(), times.tolist(), strict=True)]))
 
     def fill(self, group: int, times: Array, out: Array) -> Failures:
         """Fill the inputs of a group at times (s), (times, entries, lanes); rows from a failure on are nan."""

@@ -116,10 +116,11 @@ class InertiaMonitor:
 
     def infinite_at_start(self, first: Array, running: Sequence[int]) -> dict[int, str]:
         """Return why the first accelerations of members are not finite."""
-        found = {}
-        for member in running:
-            state = self._stepper.lanes.of(first, member)
-            if not np.isfinite(state[self._layout.a]).all():
+        found, lanes = {}, self._stepper.lanes
+        finite = lanes.unpack(np.isfinite(first[:, self._layout.a]).all(axis=1)[:, None])[:, 0]
+        for member in () if finite.all() else running:
+            if not finite[member]:
+                state = lanes.of(first, member)
                 found[member] = self._singularity(member, state) or self._too_large(member, state)
         return found
 
