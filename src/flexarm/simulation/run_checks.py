@@ -117,7 +117,8 @@ class InertiaMonitor:
     def infinite_at_start(self, first: Array, running: Sequence[int]) -> dict[int, str]:
         """Return why the first accelerations of members are not finite."""
         found, lanes = {}, self._stepper.lanes
-        finite = lanes.unpack(np.isfinite(first[:, self._layout.a]).all(axis=1)[:, None])[:, 0]
+        is_finite = np.asarray(np.isfinite(first[:, self._layout.a]).all(axis=1))
+        finite = lanes.unpack(is_finite[:, None])[:, 0]
         for member in () if finite.all() else running:
             if not finite[member]:
                 state = lanes.of(first, member)
