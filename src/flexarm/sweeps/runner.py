@@ -19,8 +19,8 @@ from flexarm.foundation.validation import whole_number
 from flexarm.sweeps import prepare as structures
 from flexarm.sweeps.apply_changes import applied
 from flexarm.sweeps.case import Members, Outcomes, SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.ensemble.task_queue import TaskQueue
+from flexarm.sweeps.ensemble import tasks
+from flexarm.sweeps.ensemble.tasks import SweepTasks
 from flexarm.sweeps.executors import Workers, spread
 from flexarm.sweeps.measures import Measure, checked_measures
 from flexarm.sweeps.plan import SweepPlan
@@ -92,7 +92,7 @@ def conducted(
     try:
         for outcome in store.begin() if store is not None else ():
             table.add(outcome)
-        sweeps: list[TaskQueue] = []
+        sweeps: list[SweepTasks] = []
         ended = _gathered(case, table, measures, keep, how, workers, store, sweeps)
         notes = [note for each in sweeps for note in each.notes]
         seconds = clock.perf_counter() - begin
@@ -102,6 +102,7 @@ def conducted(
             "notes": "; ".join(dict.fromkeys(notes)),
             "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
             "wall_time": seconds,
+            "block_size": max((each.block_size for each in sweeps), default=1),
         }
         data = completed(table.dataset(case, kind, attributes))
         if store is not None and ended == "completed":
@@ -127,7 +128,7 @@ def _gathered(
     how: RunSettings,
     workers: Workers | None,
     store: Store | None,
-    sweeps: list[TaskQueue],
+    sweeps: list[SweepTasks],
 ) -> str:
     """Run what is missing; how it ended. `sweeps` take what was made ready."""
     missing = set(table.missing)
@@ -161,8 +162,8 @@ def _made_ready(
     measures: Mapping[str, Measure] | None,
     keep_runs: bool,
     threads: int | None,
-    sweeps: list[TaskQueue],
-) -> Iterator[TaskQueue]:
+    sweeps: list[SweepTasks],
+) -> Iterator[SweepTasks]:
     for part in parts:
         sweep = ready(case, part, measures, keep_runs, threads)
         sweeps.append(sweep)
@@ -172,13 +173,13 @@ def _made_ready(
 
 
 def _outcomes(
-    sweeps: Iterable[TaskQueue], workers: Workers | None, threads: int | None, prompt: bool
+    sweeps: Iterable[SweepTasks], workers: Workers | None, threads: int | None, prompt: bool
 ) -> Iterator[Outcomes]:
     if workers is not None:
         yield from spread(workers, list(sweeps))
         return
     for sweep in sweeps:
-        yield from engine.computed(sweep, threads, prompt=prompt)
+        yield from tasks.compute(sweep, threads, prompt=prompt)
 
 
 def _kept(outcomes: Outcomes, table: Table, store: Store | None) -> None:
