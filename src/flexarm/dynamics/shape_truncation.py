@@ -201,10 +201,18 @@ class Comparison:
             self._modes[key] = own, fine
         return self._modes[key]
 
+    @cached_property
+    def rigid_motions(self) -> dict[int, Array]:
+        """By column of a joint or motor that an actuator moves, the motion (n,) of all that moves with it."""
+        unit, found = np.eye(len(self.straight.mass)), dict[int, Array]()
+        for joint, motor in self.straight.rigid.values():
+            found[joint if motor is None else motor] = unit[joint] if motor is None else unit[joint] + unit[motor]
+        return found
+
     def forces(self, held: Collection[int] = ()) -> Array:
         """Return the generalized forces (n, joints) of unit torques, and of unit accelerations of held joints."""
         mass = self.straight.mass
-        columns = [-mass[:, k] if k in held else np.eye(len(mass))[k] for k in self.actuated]
+        columns = [-mass @ motion if k in held else np.eye(len(mass))[k] for k, motion in self.rigid_motions.items()]
         return np.array(columns).T.reshape(len(mass), -1)
 
     def frequencies(self, held: Collection[int] = ()) -> Frequencies:

@@ -294,23 +294,25 @@ def _followed(modes: NormalModes, dt: float) -> NDArray[np.bool_]:
 class _ClosedLoop:
     """A linear robot under a linearized law: joints and motors that are not held, and modes with these held.
 
-    A: of the state (coordinates, rates, states of the law); shapes: (n, coordinates), of which the first are `joints`;
-    mass: that of the coordinates; static: shapes and angular frequencies of modes that are taken as static.
+    A: of the state (coordinates, rates, states of the law); joints: columns of joints and motors, which come first;
+    shapes: (n, coordinates); mass: that of the coordinates; static: shapes and angular frequencies of modes that are
+    taken as static.
     """
 
     A: Array
     shapes: Array
-    joints: int
+    joints: list[int]
     mass: Array
     static: tuple[Array, Array]
 
 
 def _closed_loop(these: Comparison, basis: int, held: tuple[int, ...], loop: Loop, dt: float) -> _ClosedLoop:
     modes, straight = these.modes(these.actuated)[basis], these.straight
-    one, unit = straight.bases[basis], np.eye(len(straight.mass))
+    one = straight.bases[basis]
     slow = _followed(modes, dt)
     joints = [column for column in these.actuated if column not in held]
-    shapes = np.hstack([unit[:, joints], modes.shapes[:, slow]])
+    rigid = np.array([these.rigid_motions[column] for column in joints]).reshape(len(joints), -1).T
+    shapes = np.hstack([rigid, modes.shapes[:, slow]])
     own = shapes[one.columns]
     mass, K, D = shapes.T @ straight.mass @ shapes, own.T @ one.stiffness @ own, own.T @ one.damping @ own
     nq, nu, count = loop.readings.shape[1], loop.torques.shape[1], shapes.shape[1]
@@ -328,13 +330,13 @@ def _closed_loop(these: Comparison, basis: int, held: tuple[int, ...], loop: Loo
             [on_q[nu:] @ reads, on_v[nu:] @ reads, on_states[nu:]],
         ]
     )
-    return _ClosedLoop(A, shapes, len(joints), mass, (modes.shapes[:, ~slow], modes.omega[~slow]))
+    return _ClosedLoop(A, shapes, joints, mass, (modes.shapes[:, ~slow], modes.omega[~slow]))
 
 
 def _looped(these: Comparison, basis: int, excitation: Excitation, loop: Loop, rows: Array) -> Array:
     """Return displacements as `_displacements` does, of a robot under a law."""
     model = _closed_loop(these, basis, excitation.held, loop, excitation.dt)
-    count, joints, nu = model.shapes.shape[1], model.joints, loop.torques.shape[1]
+    count, joints, nu = model.shapes.shape[1], len(model.joints), loop.torques.shape[1]
     given = np.zeros((len(model.A), excitation.forces.shape[1]))
     to_rates = np.asarray(np.linalg.solve(model.mass, model.shapes.T), dtype=float)
     given[count : 2 * count] = product(to_rates, excitation.forces) + product(to_rates @ loop.torques, loop.rest[:nu])
@@ -354,6 +356,6 @@ def _looped(these: Comparison, basis: int, excitation: Excitation, loop: Loop, r
 
 def _projected(model: _ClosedLoop, mass: Array, start: Array) -> Array:
     """Return coordinates of a closed loop from those of the robot."""
-    turning, bending = np.split(model.shapes, [model.joints], axis=1)
-    rigid = turning.T @ start
+    turning, bending = np.split(model.shapes, [len(model.joints)], axis=1)
+    rigid = start[model.joints]
     return np.concatenate([rigid, bending.T @ mass @ (start - turning @ rigid)])

@@ -293,7 +293,7 @@ class RunInputs:
         if self.rates is None:
             return None
         times, (recorded, _) = np.linspace(0.0, self.duration, MOTION_POINTS), self.rates
-        half = min(1 / frequency, self.duration) / 2
+        half = np.clip(1 / frequency, self.duration / MOTION_POINTS, self.duration) / 2
         before, after = np.maximum(times - half, 0.0), np.minimum(times + half, self.duration)
         positions, rates, moves = dict[str, Array](), dict[str, Array](), False
         for each in self.system.coordinates:
@@ -329,7 +329,8 @@ class RunInputs:
         parts = [(unit[straight.rigid[link][0]], values) for link, values in sampled.friction.items()]
         for actuator, (kind, values) in zip(self.system.actuators, sampled.drives, strict=True):
             column = columns[actuator.link]
-            parts.append((actuator.gear * unit[column] if kind == "torque" else -straight.mass[:, column], values))
+            push = actuator.gear * unit[column] if kind == "torque" else -straight.mass @ these.rigid_motions[column]
+            parts.append((push, values))
         for (load, _), components in zip(self.schedule.loads, sampled.loads, strict=True):
             for wrench, values in zip(np.eye(6), components, strict=True):
                 parts.append((straight.force(names[load.link], load.x, wrench.tolist()), values))
@@ -388,12 +389,15 @@ class RunInputs:
         else:
             start[:, :, columns] = self.start[:, loose]
         place = {(each.link, each.kind): each.index for each in self.system.coordinates if each.kind != "elastic"}
+        held = self.held(these)
         for link, (joint, motor) in straight.rigid.items():
             start[:, 1, joint] = self.start[1, place[link, "joint"]]
             if motor is not None:
-                wound = self.start[0, place[link, "motor"]] - self.start[0, place[link, "joint"]]
-                start[:, 0, motor], start[:, 1, motor] = wound, self.start[1, place[link, "motor"]]
-        start[:, :, list(self.held(these))] = 0.0
+                wound = self.start[:, place[link, "motor"]] - self.start[:, place[link, "joint"]]
+                start[:, 0, motor], start[:, 1, motor] = wound[0], self.start[1, place[link, "motor"]]
+                if motor in held:  # the joint moves apart from it
+                    start[:, :, joint] = -wound
+        start[:, :, list(held)] = 0.0
         return start
 
 
