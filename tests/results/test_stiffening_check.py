@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+import flexarm.simulation.simulate as simulate_module
 from flexarm.dynamics.stiffening import load_stiffness, softening
 from flexarm.results.stiffening_check import estimated_errors, lever
 
@@ -225,7 +226,7 @@ def test_an_interrupted_run_is_kept(monkeypatch, first, second):
     with pytest.warns(fa.ValidityWarning) as said:
         run = moved(arm())
     assert len(count) == (1 if first else 2)
-    assert run.status == ("interrupted" if first else "completed")
+    assert run.status == "interrupted"
     assert run.robot.link("arm").stiffening == "shortening"
     assert any("take stiffening='exact'" in str(each.message) for each in said)
 
@@ -291,6 +292,28 @@ def test_links_that_slide_in_space_have_no_exact_model_and_the_warning_says_so()
     robot = fa.Robot(links=[rail, cart], gravity=(0, 0, -9.81))
     with pytest.warns(fa.ValidityWarning, match="not available for a link in space along which something slides"):
         fa.simulate(robot, 1.0, **{**run, "motion": {"cart": 0.9}})
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["in its steps", "before its steps"])
+def test_an_interrupt_of_the_repeated_run_marks_the_first_one(late, monkeypatch):
+    expected = moved(fa.System(arm(), native=False))
+    begun = []
+
+    def impatient(t, q, v):
+        if (t > 0.5 if late else True) and len(begun) > 1:
+            raise KeyboardInterrupt
+        return 1.0
+
+    def initial(*given, own=simulate_module.initial_state):
+        begun.append(given)
+        return own(*given)
+
+    monkeypatch.setattr(simulate_module, "initial_state", initial)
+    with pytest.warns(fa.ValidityWarning, match="interrupted while it was repeated with exact links"):
+        run = moved(arm(), stop=impatient)
+    assert run.status == "interrupted"
+    assert run.robot.link("arm").stiffening == "shortening"
+    np.testing.assert_array_equal(run.array("tip"), expected.array("tip"))
 
 
 def column(share, stiffening="auto", tilt=0.0):
