@@ -43,7 +43,9 @@ class NamedQuantity:
         return f"{self.words} ({self.unit})" if self.unit not in ("", "1") else self.words
 
     def of(self, data: xr.Dataset) -> xr.DataArray:
-        return data[self.variable].sel(self.part)
+        """Return the values, with their unit."""
+        found = data[self.variable].sel(self.part)
+        return found.assign_attrs(units=self.unit) if self.unit else found
 
 
 def named(data: xr.Dataset, name: object) -> NamedQuantity:
