@@ -1,11 +1,9 @@
-"""What is sent to workers: what members have in common, as bytes that each worker opens once.
+"""Members on other processes and machines.
 
-Members on other processes and machines: batches of them as tasks, gathered as they come.
-
-A worker that dies takes its batch along, and in a pool of processes all that waits. Batches that were lost are run
-again one at a time, so that it is seen which of them it was; one that kills its worker alone is halved, down to the
-member, which is recorded as failed. So a worker lost by accident costs nothing but time, and a member that kills
-workers costs a bounded number of them.
+What members have in common is sent as bytes that each worker opens once. A worker that dies takes its batch along, and
+in a pool of processes all batches that wait. Lost batches are run again one at a time, to find the one that kills its
+worker; that one is halved, down to the member, which is recorded as failed. So a worker lost by accident costs only
+time, and a member that kills workers costs a bounded number of them.
 """
 
 from __future__ import annotations
@@ -27,8 +25,10 @@ from flexarm.sweeps.ensemble.tasks import SweepTasks
 
 
 def packed(job: Job, by_value: bool) -> bytes:
-    """A job as bytes. `by_value`: functions of the program itself go along with their code, for workers that do not
-    have it."""
+    """Return a job as bytes.
+
+    `by_value`: functions of the program itself are sent with their code, for workers that do not have it.
+    """
     problem: Exception | None = None
     for name in ("cloudpickle", "pickle") if by_value else ("pickle", "cloudpickle"):
         try:
@@ -41,7 +41,7 @@ def packed(job: Job, by_value: bool) -> bytes:
 
 
 def work(parcel: bytes | Job, portion: Portion) -> tuple[Outcomes, list[str]]:
-    """What a worker does: some members, in one thread; and what it notes of how they were run."""
+    """Compute some members in one thread, on a worker; return their outcomes and notes on how they were run."""
     notes: list[str] = []
     job = parcel if isinstance(parcel, Job) else _opened(parcel)
     return job.compute(portion, on_note=notes.append), notes
@@ -66,7 +66,7 @@ def _module(name: str) -> Any:
 
 
 def _culprit(job: Job) -> str:
-    """Which part cannot be pickled."""
+    """Return the part of a job that cannot be pickled."""
     parts = {name: getattr(job.case, name) for name in ("torque", "motion", "loads", "options")}
     parts |= {f"measure {name!r}": each for name, each in (job.measures or {}).items()}
     for name, part in parts.items():
@@ -87,7 +87,7 @@ AWAKE = 0.2  # s between looks at whether Ctrl-C was pressed
 
 
 class Workers:
-    """An executor of any kind, or the workers of a Dask client."""
+    """Workers of an executor of any kind, or of a Dask client."""
 
     def __init__(self, given: Any) -> None:
         self._replaced: Executor | None = None
@@ -115,7 +115,7 @@ class Workers:
         return self._executor.submit(work, batch.parcel, batch.portion)
 
     def renew(self) -> None:
-        """A pool of processes that broke is of no use any more: one of the same kind takes its place."""
+        """Replace a pool of processes that broke by one of the same kind."""
         if self.is_dask:
             return
         broken: Any = self._executor
@@ -126,14 +126,14 @@ class Workers:
         self._executor = self._replaced = ProcessPoolExecutor(self.count, **options)
 
     def close(self) -> None:
-        """End what was started here; the user's own executor goes on."""
+        """End the pool that was started here; the user's own executor continues."""
         if self._replaced is not None:
             self._replaced.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True)
 class TaskBatch:
-    """Members that are sent together; `notes` of their sweep take those of the worker."""
+    """Members that are sent together; `notes` of their sweep receive those of the worker."""
 
     parcel: bytes | Job
     portion: Portion
@@ -144,8 +144,7 @@ class TaskBatch:
 
 
 class PreparedBatches:
-    """Batches that are made one before they are sent: workers should not wait for all of them. True while there is
-    one."""
+    """Batches that are made one before they are sent, so that workers do not wait. True while there is one."""
 
     def __init__(self, batches: Iterator[TaskBatch]) -> None:
         self._batches = batches
@@ -161,7 +160,7 @@ class PreparedBatches:
 
 
 def spread(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[Outcomes]:
-    """What comes of the members of all sweeps, in the order in which they are done."""
+    """Yield the outcomes of the members of all sweeps, in the order in which they are done."""
     waiting, suspects = PreparedBatches(_batches(workers, sweeps)), deque[TaskBatch]()
     running: dict[Future[Found], TaskBatch] = {}
     alone = False  # a batch that was lost runs with no other beside it, until it ends: then it is known which it was
@@ -203,7 +202,7 @@ def spread(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[Outcomes]
 
 
 def _halved(batch: TaskBatch, suspects: deque[TaskBatch]) -> Iterator[Outcomes]:
-    """A batch that killed its worker, alone."""
+    """Halve a batch that killed its worker; yield the outcome of a single member."""
     if len(batch.portion) > 1:
         suspects.extend(batch.halved())
         return
@@ -212,7 +211,7 @@ def _halved(batch: TaskBatch, suspects: deque[TaskBatch]) -> Iterator[Outcomes]:
 
 
 def _batches(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[TaskBatch]:
-    """Of all tasks, with what their members have in common packed once."""
+    """Yield the batches of all tasks; what their members have in common is packed once."""
     for sweep in sweeps:
         parcels = [job if workers.same_process else packed(job, workers.is_dask) for job in sweep.jobs]
         yield from (TaskBatch(parcels[task.job], sweep.portion(task), sweep.notes) for task in sweep.tasks)

@@ -1,7 +1,4 @@
-"""What is kept of a run: functions of it by name; the usual ones unless others are asked for.
-
-A member by itself, as `fa.simulate` runs it: for what does not fit into lanes, and for second looks.
-"""
+"""Measures: functions of a run by name, whose values a sweep keeps; and members that are run by themselves."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ DERIVED = ("_quantiles", "_first_order", "_derivative", "_derivative_error")  # 
 
 @dataclass(frozen=True)
 class Usual:
-    """A measure that everybody wants: what it is of a run, dimensions beyond those of the sweep, unit and meaning."""
+    """A standard measure: its function, dimensions beyond those of the sweep, unit and meaning."""
 
     function: Measure
     dimensions: tuple[str, ...]
@@ -48,8 +45,7 @@ def peak_deflection(run: Run) -> Array:
 
 
 def residual(run: Run) -> float:
-    """Half of how far the tip goes to and fro after the last time at which inputs jump; nan of a run that ended early,
-    which says nothing of what is left."""
+    """Return half the range of the tip's motion after the last jump of the inputs; nan if the run ended early."""
     time = run.array("time")
     late = run.array("tip")[time >= run.statistics["last_input_jump"] - EQUAL_TIMES * time[-1]]
     if len(late) < MIN_SAMPLE_COUNT or run.status != "completed":
@@ -72,7 +68,7 @@ def end(run: Run) -> float:
 
 @dataclass(frozen=True)
 class AtEnd:
-    """An energy when the run ends. (A class: functions inside functions cannot be sent to other processes.)"""
+    """Energy at the end of a run. (A class, since nested functions cannot be sent to other processes.)"""
 
     name: str
 
@@ -91,17 +87,17 @@ USUAL: dict[str, Usual] = {
 
 
 def usual_measures() -> dict[str, Measure]:
-    """The functions of the usual measures by name."""
+    """Return the functions of the standard measures by name."""
     return {name: each.function for name, each in USUAL.items()}
 
 
 def are_usual(measures: Measures | None) -> bool:
-    """Whether there is none but usual ones, which can be told without histories."""
+    """Return True if all measures are standard ones, which need no histories."""
     return measures is None or all(name in USUAL and USUAL[name].function is each for name, each in measures.items())
 
 
 def checked_measures(measure: Any) -> dict[str, Measure] | None:
-    """The functions that `measure` asks for: one or several, by name, names of usual ones; None for all of these."""
+    """Return the functions for the argument `measure`, by name; None for all standard ones."""
     if measure is None:
         return None
     if isinstance(measure, str) or callable(measure):
@@ -117,7 +113,7 @@ def checked_measures(measure: Any) -> dict[str, Measure] | None:
 
 
 def _called(measure: Any) -> Any:
-    """What a measure in a list is called."""
+    """Return the name of a measure in a list."""
     name = measure if isinstance(measure, str) else getattr(measure, "__name__", "measure")
     return name if isinstance(name, str) and (name.isidentifier() or isinstance(measure, str)) else "measure"
 
@@ -144,13 +140,13 @@ def _function(name: str, given: Any) -> Measure:
 
 
 class MeasureFailed(ValueError):
-    """A function of the user's that raised, or gave no number; what others gave."""
+    """A function of the user raised an error, or returned no number; `others` has the values of the others."""
 
     others: Mapping[str, Array] = MappingProxyType({})
 
 
 def measured(run: Run, measures: Measures) -> dict[str, Array]:
-    """What the measures give for a run, as arrays of numbers; `MeasureFailed` has those that do, if one fails."""
+    """Return the values of measures for a run, as arrays; raise `MeasureFailed` if one fails."""
     found: dict[str, Array] = {}
     failed: MeasureFailed | None = None
     for name, function in measures.items():
@@ -219,7 +215,7 @@ def outcome_of_run(number: int, run: Run, measures: Measures, keep_run: bool) ->
 
 
 def _fresh(torque: Any) -> Any:
-    """A digital controller that is an object remembers what it said: each member begins with a copy of it."""
+    """Return torques with a copy of the digital controller: each member begins with its initial memory."""
     if not isinstance(torque, Feedback) or torque.rate is None:
         return torque
     try:

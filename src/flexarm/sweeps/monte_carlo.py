@@ -1,15 +1,11 @@
-"""Values drawn from distributions, the same for the same seed.
+"""`monte_carlo`: members with values drawn from distributions, quantiles of their measures, and first-order indices.
 
-What many members with drawn values tell: quantiles of measures, and how much of their variance each field explains.
-
-First-order indices are estimated from the members themselves (given data): these are sorted into classes of equal
-numbers by a field's value, a straight line is fitted to a measure in each class, and what the lines leave is compared
-with the whole: 1 - (mean square about the lines) / (whole mean square), the adjusted correlation ratio. Of values that
-were drawn at random, mean squares are by degrees of freedom, so that a field that explains nothing has, on average, the
-share zero; a single estimate may be a little below. Chance leaves about 2 sqrt(classes) / members. On Sobol's points
-the other fields are spread evenly in each class, so that lines follow no chance, and squares are compared as they are.
-
-monte_carlo: a case with values drawn from distributions.
+First-order indices are estimated from the members (given data). Members are sorted into classes of equal size by the
+value of a field, a straight line is fitted to a measure in each class, and the residuals are compared with the whole: 1
+- (mean square about the lines) / (whole mean square), the adjusted correlation ratio. For values drawn at random mean
+squares are by degrees of freedom, so that a field without effect has the share zero on average; a single estimate may
+be slightly negative. Chance leaves about 2 sqrt(classes) / members. For points of a Sobol sequence the other fields are
+spread evenly in each class, so squares are compared as they are.
 """
 
 from __future__ import annotations
@@ -38,7 +34,9 @@ EDGE = 2.0**-53  # quantiles of unbounded distributions at 0 and 1 are infinite
 
 
 def drawn(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[Any]]:
-    """By field as many values as members: quantiles at points of the unit cube, at random or of Sobol's sequence."""
+    """Return for each field as many values as members: quantiles at points of the unit cube, random or of a Sobol
+    sequence.
+    """
     if not isinstance(over, Mapping) or not over:
         raise TypeError(
             f"over = {shown(over)}: must be distributions by name, "
@@ -57,12 +55,12 @@ def drawn(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[Any
 
 
 def _is_discrete(distribution: Any) -> bool:
-    """Whether its values are whole numbers, which some fields want."""
+    """Return True if the values are whole numbers, which some fields need."""
     return hasattr(distribution, "pmf") and not hasattr(getattr(distribution, "dist", distribution), "pdf")
 
 
 def _inverse(name: object, distribution: Any) -> Any:
-    """The inverse of its distribution function."""
+    """Return the inverse distribution function."""
     inverse = getattr(distribution, "ppf", None) or getattr(distribution, "icdf", None)
     from scipy.stats import rv_continuous, rv_discrete
 
@@ -141,7 +139,7 @@ def _sums(values: Array, which: Any, counts: Any) -> Array:
 
 
 def _means(values: Array, which: Any, counts: Any) -> Array:
-    """The mean of each member's class."""
+    """Return the mean of each member's class."""
     return np.asarray((_sums(values, which, counts) / _column(counts, values.ndim))[which])
 
 

@@ -1,9 +1,4 @@
-"""Members of one structure side by side: each structure is traced and compiled once.
-
-Members made ready to run: in lanes and threads where they can, one by one where they must.
-
-What is wrong with a case whatever its members are: told once, before any of them runs.
-"""
+"""Checks of a sweep before it runs: members grouped by structure, and errors that all members would have."""
 
 from __future__ import annotations
 
@@ -42,8 +37,9 @@ MOST = 64  # structures that are told apart
 def groups(case: SweepCase, plan: SweepPlan) -> list[list[int]]:
     """Return the numbers of the members, by structure.
 
-    Numbers of a robot are entries of its structure, unless they are zero: that may be another one. Whole numbers and
-    words choose it. In a robot that leaves numbers of shapes open any number may: they are picked for each member.
+    Numbers of a robot are entries of its structure unless they are zero, which may be another structure. Whole numbers
+    and words select it. In a robot that leaves numbers of shapes open any number may: they are selected for each
+    member.
     """
     kinds = [_kinds(case, plan, k) for k in range(len(plan.fields))]
     if any(link.flexible is not None and link.flexible.open for link in case.robot.links):
@@ -64,7 +60,7 @@ def groups(case: SweepCase, plan: SweepPlan) -> list[list[int]]:
 
 
 def said(parts: Sequence[Sequence[int]]) -> str:
-    """A sentence about more than one structure."""
+    """Return a sentence about more than one structure."""
     counts = ", ".join(str(len(each)) for each in parts[:6]) + (", ..." if len(parts) > 6 else "")
     each = "they run group by group, each compiled by itself"
     return f"the members are of {len(parts)} structures ({counts} members): {each}"
@@ -79,7 +75,10 @@ def _structure(case: SweepCase, plan: SweepPlan, number: int) -> Any:
 
 
 def _kinds(case: SweepCase, plan: SweepPlan, k: int, every: bool = False) -> list[int]:
-    """Return the kind of each value of a field: values of one kind give one structure. `every`: each is of its own."""
+    """Return the kind of each value of a field: values of one kind give one structure.
+
+    `every`: each value is of its own kind.
+    """
     name, column = plan.fields[k].name, plan.columns[k]
     if is_of_case(name):
         return [0] * len(column)
@@ -103,7 +102,7 @@ def _places(plan: SweepPlan, number: int) -> tuple[int, ...]:
 def ready(
     case: SweepCase, members: Sequence[Member], measures: Measures | None, keep_runs: bool, threads: int | None
 ) -> SweepTasks:
-    """As `engine.prepare` has it; a member that cannot begin is told by its own outcome."""
+    """Prepare the tasks of members; if that is impossible, all are run one by one, and outcomes have the errors."""
     if (why := _why_alone(case, members[0])) is None:
         try:
             return prepare_tasks(case, members, measures, keep_runs, threads)
@@ -115,7 +114,7 @@ def ready(
 
 
 def _why_alone(case: SweepCase, member: Member) -> str | None:
-    """What is the same in all lanes but should vary."""
+    """Return why members must be run one by one: they differ in what lanes share."""
     roots = {name.partition(".")[0] for name in member.changes}
     if "references" in roots or (isinstance(case.torque, Feedback) and roots & {"loads", "motion"}):
         return "references of a law, and loads and motions beside one, cannot differ between members that run together"
@@ -127,7 +126,7 @@ STARTS = ("q0.", "v0.", "motion.")
 
 
 def case_of(robot: Any, duration: Any, options: dict[str, Any], **inputs: Any) -> SweepCase:
-    """The case, if robot and names of options can be."""
+    """Return the case of a sweep; raise TypeError if the robot or an option is none."""
     if isinstance(robot, System):
         robot = robot.robot
     if not isinstance(robot, Robot):
@@ -142,7 +141,10 @@ def case_of(robot: Any, duration: Any, options: dict[str, Any], **inputs: Any) -
 
 
 def rehearse(case: SweepCase, varied: Collection[str] = ()) -> None:
-    """Refuse what `simulate` would refuse in every member. `varied`: names of fields whose values are the members'."""
+    """Refuse what `simulate` would refuse in every member.
+
+    `varied`: names of fields whose values members have.
+    """
     settings = MemberOptions.of(case.options)
     plan = settings.integration_options(case.robot, case.duration)
     _require_switches(native=settings.native, verify=settings.verify)

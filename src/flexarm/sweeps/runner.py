@@ -1,5 +1,4 @@
-"""How a sweep is run, whatever its plan: what is done already is found, the rest goes to the engine or to workers, and
-what comes is kept at once."""
+"""Run the members of a plan: finished ones come from the store, the others from threads or workers."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ KINDS = {"sweep": "sweep", "monte_carlo": "Monte Carlo study", "sensitivity": "s
 
 
 class Counting(Progress):
-    """Members that are done, how many a second, and how long the rest will take."""
+    """Progress in members, with their rate and the time left."""
 
     doing = "sweeping"
 
@@ -47,7 +46,7 @@ class Counting(Progress):
 
 @dataclass(frozen=True)
 class RunSettings:
-    """All that decides how members are run, but not what comes of them."""
+    """Arguments that decide how members are run, but not their results."""
 
     executor: Any = None
     store: Any = None
@@ -70,7 +69,10 @@ def conducted(
     kind: str = "sweep",
     completed: Callable[[xr.Dataset], xr.Dataset] = lambda data: data,
 ) -> xr.Dataset:
-    """The results of all members, labelled. `completed`: adds to them what follows from them."""
+    """Return the labelled results of all members.
+
+    `completed`: function that adds what follows from them.
+    """
     measures = checked_measures(measure)
     if keep is not None and not (isinstance(keep, str) and keep == "runs"):
         raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
@@ -130,7 +132,7 @@ def _gathered(
     store: Store | None,
     sweeps: list[SweepTasks],
 ) -> str:
-    """Run what is missing; how it ended. `sweeps` take what was made ready."""
+    """Run the missing members and return how that ended; `sweeps` receives the prepared tasks."""
     missing = set(table.missing)
     if not missing:
         return "completed"
@@ -191,7 +193,7 @@ def _kept(outcomes: Outcomes, table: Table, store: Store | None) -> None:
 
 
 def _with_runs(data: xr.Dataset, store: Store, plan: SweepPlan, keep: str | None) -> xr.Dataset:
-    """The results of a store with the histories that are in it."""
+    """Return the results of a store with the histories that are in it."""
     if data.attrs.get("summary") and "fingerprint" in data.attrs:
         _warn(str(data.attrs["summary"]))
     data.attrs.pop("fingerprint", None)
@@ -205,7 +207,7 @@ def _with_runs(data: xr.Dataset, store: Store, plan: SweepPlan, keep: str | None
 
 
 def _warn(sentence: str) -> None:
-    """At the first line outside this package: the user's."""
+    """Warn at the first line outside this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""sensitivity: derivatives of measures by fields, from members that differ by little and run alike."""
+"""`sensitivity`: derivatives of measures by fields, from finite differences of members that run alike."""
 
 from __future__ import annotations
 
@@ -149,14 +149,14 @@ def _field(case: SweepCase, name: str) -> Field:
 
 
 def _reach(robot: Robot, each: Field) -> float:
-    """What is a large change: its own size, a radian, or of what is zero, the robot's size."""
+    """Return a large change of a field: its own size, a radian or, if it is zero, the size of the robot."""
     length, mass = sum(link.length for link in robot.links), robot.total_mass
     typical = {"m": length, "kg": mass, "kg m2": mass * length**2}.get(each.unit, 1.0)
     return 1.0 if each.unit == "rad" else abs(each.value) or typical or 1.0
 
 
 def _stencil(case: SweepCase, each: Field, size: float) -> tuple[int, ...]:
-    """Where around a field there are robots."""
+    """Return the nodes around a field at which there are robots."""
     refusal: Exception | None = None
     for stencil in STENCILS:
         try:
@@ -169,7 +169,7 @@ def _stencil(case: SweepCase, each: Field, size: float) -> tuple[int, ...]:
 
 
 def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Sequence[int]]) -> SweepPlan:
-    """The case itself, then for each field its neighbours."""
+    """Return the case itself and, for each field, its neighbours."""
     rows: list[list[float]] = [[each.value for each in fields]]
     for k, (size, stencil) in enumerate(zip(steps, stencils, strict=True)):
         for node in stencil:
@@ -180,7 +180,7 @@ def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Se
 
 
 def _alike(case: SweepCase) -> SweepCase:
-    """The case with what a run would choose by itself chosen once: method and samples."""
+    """Return the case with the method and the samples that a run would choose automatically."""
     options = {"rtol": TIGHT, **case.options} if case.options.get("dt") is None else dict(case.options)
     inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
     with warnings.catch_warnings():
@@ -233,13 +233,13 @@ def _derivatives(
 
 
 def _doubted(value: Array, slope: Array, error: Array, reach: float) -> bool:
-    """Whether a derivative is worth doubting: one that is next to nothing is not."""
+    """Return True if a derivative has a large error and is not negligible."""
     largest, off = (float(np.nanmax(np.abs(each), initial=0.0)) for each in (slope, error))
     return off > DOUBTED * largest and off * reach > SEEN * float(np.nanmax(np.abs(value), initial=0.0))
 
 
 def _differences(rows: Array, steps: Sequence[float], stencils: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
-    """Derivatives by each field, and how far off they may be."""
+    """Return derivatives by each field and their estimated errors."""
     found, errors, place = [], [], 1
     for size, stencil in zip(steps, stencils, strict=True):
         values = {0: rows[0]}
@@ -253,7 +253,7 @@ def _differences(rows: Array, steps: Sequence[float], stencils: Sequence[tuple[i
 
 
 def _kink(values: Mapping[int, Array]) -> Array:
-    """Half of what the slopes to both sides differ by, which differences across the middle do not see."""
+    """Return half of the difference of the slopes to both sides, which central differences do not show."""
     if not {-2, -1, 1, 2} <= values.keys():
         return np.zeros_like(values[0])
     left, right = (side * (4 * values[side] - values[2 * side] - 3 * values[0]) / 2 for side in (-1, 1))

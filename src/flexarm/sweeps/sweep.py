@@ -1,7 +1,4 @@
-"""sweep: a case with all combinations of values of its fields.
-
-A sweep as a robot file asks for it: the `sweep:` section, checked; what is wrong is told with the file's lines.
-"""
+"""`sweep`: all combinations of values of fields; and the section `sweep:` of a robot file."""
 
 from __future__ import annotations
 
@@ -119,14 +116,14 @@ MOST = 1_000_000  # values of one field
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """Arguments of `fa.monte_carlo` where values are drawn, else of `fa.sweep`."""
+    """Arguments of `fa.monte_carlo` if values are drawn, else of `fa.sweep`."""
 
     drawn: bool
     options: dict[str, Any]
 
 
 def sweep_options(section: Mapping[str, Any], file: str) -> SweepRequest:
-    """What the section of a file asks for."""
+    """Return the request of the section of a file."""
     problems: list[DescriptionProblem] = []
     try:
         return _read(section)
@@ -212,7 +209,7 @@ def _is_distribution(given: Any) -> bool:
 
 
 def _values(given: Any) -> Any:
-    """A list, a range or a distribution."""
+    """Return a list, a range or a distribution."""
     if _is_distribution(given):
         return _distribution(given)
     if isinstance(given, list):
@@ -240,7 +237,7 @@ def _values(given: Any) -> Any:
 
 
 def _distribution(given: Mapping[str, Any]) -> Any:
-    """One of scipy.stats by name, with its numbers."""
+    """Return a distribution of scipy.stats by name, with its numbers."""
     from scipy import stats
 
     name = given["distribution"]

@@ -1,4 +1,4 @@
-"""The results of all members in arrays, and the Dataset that is made of them."""
+"""Results of all members in arrays, and the Dataset that is made of them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ MISSING = "missing"  # the status of a member that was not run: the sweep was in
 
 
 class Table:
-    """Numbers by measure, a row for each member. Text is kept only where there is some: it does not grow with members
-    that went well."""
+    """Values of measures, a row for each member. Text is kept only for members that have some."""
 
     def __init__(self, plan: SweepPlan, measures: Measures | None = None) -> None:
         self.plan = plan
@@ -44,7 +43,7 @@ class Table:
         self.runs: dict[int, Run] = {}
 
     def add(self, outcome: Outcome) -> Outcome:
-        """Note an outcome, as it is returned: one whose measures do not fit those of the others has failed."""
+        """Add an outcome and return it; it has failed if its measures do not fit those of the others."""
         number = outcome.number
         if misfit := self._misfit({name: np.shape(value) for name, value in outcome.values.items()}):
             outcome = Outcome(number, {}, "failed", misfit)
@@ -62,7 +61,7 @@ class Table:
         return outcome
 
     def take(self, found: Outcomes) -> Outcomes:
-        """Note what came of many, as it is returned: the same, column by column."""
+        """Add the outcomes of many members, column by column, and return them."""
         whole = found.in_columns
         if whole.size and (misfit := self._misfit({name: rows.shape[1:] for name, rows in found.values.items()})):
             endings = {**found.endings, **dict.fromkeys(whole.tolist(), ("failed", misfit))}
@@ -84,7 +83,7 @@ class Table:
         return self.values[name]
 
     def _misfit(self, shapes: Mapping[str, tuple[int, ...]]) -> str:
-        """Which of the measures are not of the shapes that those of others are of; empty if they all are."""
+        """Return which measure is not of the shape that it has for other members; empty if all fit."""
         for name, shape in shapes.items():
             if name in self.values and self.values[name].shape[1:] != shape:
                 others = self.values[name].shape[1:]
@@ -97,7 +96,7 @@ class Table:
         return np.flatnonzero(self.status == MISSING).tolist()
 
     def summary(self) -> str:
-        """What went wrong, in a sentence; empty if nothing did."""
+        """Return failures, early ends and warnings in sentences; empty if there are none."""
         failed = int((self.status == "failed").sum())
         count = len(self.plan)
         said = []
@@ -134,7 +133,7 @@ class Table:
         return found
 
     def _usual(self, name: str) -> Usual | None:
-        """What a measure is, if it is a usual one, and not somebody's own of that name."""
+        """Return a standard measure; None if the name belongs to a measure of the user."""
         usual = USUAL.get(name)
         return usual if usual is not None and self._measures[name] is usual.function else None
 
@@ -143,7 +142,7 @@ class Table:
         return () if usual is None else usual.dimensions
 
     def _about(self, name: str, rows: Array, units: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Dimensions beyond those of the sweep, and what the measure is."""
+        """Return the dimensions of a measure beyond those of the sweep, and its attributes."""
         usual = self._usual(name)
         if usual is None or len(usual.dimensions) != rows.ndim - 1:
             dims = [f"{name}_{k}" for k in range(1, rows.ndim)]
@@ -152,14 +151,14 @@ class Table:
         return usual.dimensions, {"long_name": usual.meaning} | ({"units": unit} if unit else {})
 
     def histories(self) -> tuple[tuple[str, ...], Any, dict[str, str]]:
-        """The runs, as a variable of a Dataset in memory."""
+        """Return the runs as a variable of a Dataset in memory."""
         found = np.full(len(self.plan), None, dtype=object)
         for k, run in self.runs.items():
             found[k] = run
         return self.plan.dimensions, found.reshape(self.plan.shape), {"long_name": "history of each member"}
 
     def dataset(self, case: SweepCase, kind: str, attributes: Mapping[str, Any]) -> xr.Dataset:
-        """Labelled results: dimensions are the swept fields."""
+        """Return labelled results; dimensions are the swept fields."""
         import xarray as xr
 
         plan, shape, dimensions = self.plan, self.plan.shape, self.plan.dimensions
@@ -212,14 +211,14 @@ def _coordinates(plan: SweepPlan) -> dict[str, Any]:
 
 
 def _names(case: SweepCase) -> dict[str, list[str]]:
-    """Of links, axes and actuators."""
+    """Return the names of links, axes and actuators."""
     system = System(case.robot, native=False)
     inputs = {"input": list(system.inputs), "input_unit": list(system.input_units)}
     return {"link": [link.name for link in case.robot.links], "axis": list("xyz"), **inputs}
 
 
 def _labels(names: Mapping[str, list[str]], used: Mapping[str, int]) -> dict[str, Any]:
-    """The same, where measures have them."""
+    """Return the coordinates of the dimensions that measures have."""
     found: dict[str, Any] = {
         name: (name, names[name]) for name, count in used.items() if name in names and len(names[name]) == count
     }
