@@ -83,7 +83,7 @@ sweep:
 | field | value |
 |---|---|
 | `over` | values by name: a list, a range or a distribution, as below |
-| `together` | true: combines values element by element instead of all with all |
+| `elementwise` | true: combines values element by element instead of all with all |
 | `measure` | measures that are stored of each run; default: {measures} |
 | `members` | number of random members (1000) |
 | `seed` | seed of the random numbers (1) |

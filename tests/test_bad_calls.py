@@ -240,7 +240,6 @@ def descriptions() -> Iterator[Call]:
     yield Call("Elements", fa.Elements, {"order": (1, (*COUNT, 0, 3)), "root": ("clamped", CHOICE)})
     shapes = {"elements": (4, (*COUNT, 0)), "modes": (2, (*optional(COUNT), 0)), "interface": ("free", CHOICE)}
     yield Call("Reduced", fa.Reduced, shapes)
-    yield Call("reduced", fa.reduced, shapes)
     yield Call(
         "Flexible",
         fa.Flexible,
@@ -501,7 +500,7 @@ def systems() -> Iterator[Call]:
     yield of_arm("reaction", {"link": PLACE["link"], **STATES, **given, "axes": ("joint", CHOICE)})
     yield of_arm("section_forces", {"link": PLACE["link"], "x": ALONG, **STATES, **given})
     yield of_arm("strain", {"link": PLACE["link"], "x": ALONG, "q": STATES["q"], "at": IN_SECTION})
-    yield Call("equilibrium", fa.equilibrium, {"system": (Made(arm), ROBOT), "q": STATES["q"]})
+    yield Call("equilibrium", fa.equilibrium, {"robot": (Made(arm), ROBOT), "q": STATES["q"]})
     joints = ("text", "", 3, NAN, [], THING, None, {"nobody": "free"}, {"b": "text"}, {"b": 3}, {3: "free"})
     yield Call(
         "modes",
@@ -528,7 +527,7 @@ def systems() -> Iterator[Call]:
         {
             "robot": (Made(arm), ROBOT),
             "over": ({"b.q": [0.0, 1.0]}, (*nowhere, *values)),
-            "sagging": (False, FLAG),
+            "at_equilibrium": (False, FLAG),
             **many,
         },
     )
@@ -1012,7 +1011,7 @@ def sweeps() -> Iterator[Call]:
         return Call(name, lambda **own: function(**{**QUICKLY, **own}), {**given, **more})
 
     yield call(
-        "sweep", over=({length: [1.0]}, (*names, *columns)), keep=("runs", optional(CHOICE)), together=(False, FLAG)
+        "sweep", over=({length: [1.0]}, (*names, *columns)), keep=("runs", optional(CHOICE)), elementwise=(False, FLAG)
     )
     distributions = tuple({length: each} for each in (None, 3, NAN, "norm", [1.0], {}, THING, norm(-5.0, 0.1)))
     yield call(

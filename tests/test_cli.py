@@ -420,7 +420,7 @@ def test_bode_prints_poles_and_zeros_and_draws(tmp_path):
     assert "StateSpace of" in done.stdout
     assert "in the right half plane" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
-    heavy = ("--set", "gravity=[0, -0.5, 0]", "--sagging", "--q", "upper.q=1.2")  # it stands, and would fall
+    heavy = ("--set", "gravity=[0, -0.5, 0]", "--at-equilibrium", "--q", "upper.q=1.2")  # it stands, and would fall
     done = flexarm("bode", EXAMPLE, "--from", "upper", "--to", "upper.q", *heavy, "--plot", picture)
     assert "forces on" not in done.stderr  # torques hold it, and nothing else
     assert re.search(r"poles \(Hz\): .*, 2 of them in the right half plane", done.stdout)

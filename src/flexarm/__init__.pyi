@@ -184,9 +184,6 @@ from .robot import (
     load as load,
 )
 from .robot import (
-    reduced as reduced,
-)
-from .robot import (
     save as save,
 )
 from .robot import (

@@ -20,8 +20,8 @@ BASES = {
     "tip mass and inertia": fa.Modes(0.2, 0.01),
     "elements": fa.Elements(),
     "quadratic elements": fa.Elements(order=2),
-    "reduced": fa.reduced(5),
-    "Craig-Bampton": fa.reduced(5, 2, "fixed"),
+    "reduced": fa.Reduced(5),
+    "Craig-Bampton": fa.Reduced(5, 2, "fixed"),
 }
 FAMILIES = {
     "plane": {"bend_y": 3},

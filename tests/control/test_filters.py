@@ -101,7 +101,7 @@ def test_filters_follow_each_other(rate):
 
 
 def test_filters_of_feedbacks_with_states():
-    controller = fa.notch(fa.pid(SPRUNG, 50.0, 10.0, 20.0, {"a": 0.1}), RESONANCE)
+    controller = fa.notch(fa.pid(SPRUNG, 50.0, 20.0, 10.0, {"a": 0.1}), RESONANCE)
     assert set(controller.states) == {"integral.a", "notch.a"}
     run = fa.simulate(SPRUNG, 6.0, torque=controller, native=False)
     assert run["a.motor"].values[-1] == pytest.approx(0.1, abs=2e-3)

@@ -476,7 +476,7 @@ def test_mistakes_of_a_law_are_told_as_what_they_are(law, given, sentence):
 
 def test_a_feedback_prints_as_one_short_line():
     arm = fa.library.two_link_arm()
-    hold = fa.pid(arm, 20.0, 1.0, 5.0, references={"upper": 0.5, "fore": 0.0}, rate=1000, limit=3.0)
+    hold = fa.pid(arm, 20.0, 5.0, 1.0, references={"upper": 0.5, "fore": 0.0}, rate=1000, limit=3.0)
     text = repr(hold)
     for part in ("links upper, fore", "rate 1000 Hz", "kp.upper = 20", "integral.fore = 0", "limit 3.0"):
         assert part in text

@@ -96,8 +96,8 @@ def test_program_raises_for_objects_that_cannot_be_exported() -> None:
 LAWS = {
     "pd": fa.pd(ARM, {"upper": 5.0, "fore": 2.0}, 0.4, {"upper": fa.cycloid(0, 0.2, 0.1), "fore": 0.1}, limit=0.5),
     "one joint": fa.pd(ARM, {"fore": 2.0}, {"fore": 0.1}, {"fore": 0.1}, rate=1000.0),
-    "pid": fa.pid(ARM, 5.0, 0.4, 3.0, {"upper": 0.1, "fore": 0.0}, limit={"upper": 0.3}),
-    "tracking": fa.pid(ARM, 5.0, 0.4, 3.0, {"upper": 0.1, "fore": 0.0}, limit=0.2, tracking_time=0.05),
+    "pid": fa.pid(ARM, 5.0, 3.0, 0.4, {"upper": 0.1, "fore": 0.0}, limit={"upper": 0.3}),
+    "tracking": fa.pid(ARM, 5.0, 3.0, 0.4, {"upper": 0.1, "fore": 0.0}, limit=0.2, tracking_time=0.05),
     "motors": fa.pd(
         ARM,
         5.0,

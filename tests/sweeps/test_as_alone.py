@@ -25,13 +25,13 @@ def link(name="a", **more):
     return fa.Link(name, length, **{**BAR, "flexible": fa.Flexible(bend_y=1), "payload": fa.PointMass(0.15), **more})
 
 
-def compared(case, over, together=False):
+def compared(case, over, elementwise=False):
     """The Dataset, after every member was compared with what comes of it alone."""
     inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = fa.sweep(case.robot, over, case.duration, together=together, progress=False, **inputs, **case.options)
-    plan = plan_of(case, over, together)
+        found = fa.sweep(case.robot, over, case.duration, elementwise=elementwise, progress=False, **inputs, **case.options)
+    plan = plan_of(case, over, elementwise)
     flat = {name: each.values.reshape(len(plan), -1) for name, each in found.data_vars.items()}
     doubted = flat.get("doubts", np.full((len(plan), 1), ""))
     for member in plan:
@@ -87,7 +87,7 @@ def test_members_that_end_where_they_begin():
     robot = fa.Robot(links=[link(joint=fa.Revolute("z", limits=(-0.5, 0.5)))])
     case = SweepCase(robot, 0.1, torque={"a": 1.0}, options=OPTIONS)
     compared(case, {"q0.a.q": [0.0, 0.5]})
-    compared(case, {"q0.a.q": [0.5, 0.5]}, together=True)
+    compared(case, {"q0.a.q": [0.5, 0.5]}, elementwise=True)
     with pytest.warns(UserWarning, match="1 of 2 members stopped"):
         found = fa.sweep(
             robot,

@@ -164,8 +164,8 @@ def require_chosen(
 def pid(
     robot: Robot | System,
     kp: Gain,
-    kd: Gain,
     ki: Gain,
+    kd: Gain,
     references: Mapping[str, Any],
     *,
     tracking_time: float | None = None,
@@ -185,10 +185,10 @@ def pid(
     kp : float or dict of str to float
         Stiffness as the joint feels it (N m/rad, or N/m for a sliding joint), for all joints or by link. Links that a
         mapping does not name get no torque.
-    kd : float or dict of str to float
-        Damping as the joint feels it (N m s/rad or N s/m), for all joints or by link.
     ki : float or dict of str to float
         Integral gain (N m/(rad s) or N/(m s)), for all joints or by link; zero for links that a mapping does not name.
+    kd : float or dict of str to float
+        Damping as the joint feels it (N m s/rad or N s/m), for all joints or by link.
     references : dict of str to float, Profile or callable
         References by link: numbers, profiles or functions of t.
     tracking_time : float, optional
@@ -233,7 +233,7 @@ def pid(
     --------
     >>> from flexarm.robot import library
     >>> arm = library.two_link_arm()
-    >>> hold = pid(arm, kp=20.0, kd=2.0, ki=8.0, references={"upper": 0.5, "fore": 0.0}, limit=3.0)
+    >>> hold = pid(arm, kp=20.0, ki=8.0, kd=2.0, references={"upper": 0.5, "fore": 0.0}, limit=3.0)
     >>> hold.gains["reset.upper"]  # 1 / tracking_time
     2.0
     """

@@ -157,7 +157,7 @@ class _ProgramWriter:
             references_code, given = f"{references_code}, {given}", ""
         laws = {
             "pd": f"fa.pd({plant}, {control.kp!r}, {control.kd!r}, {references_code})",
-            "pid": f"fa.pid({plant}, {control.kp!r}, {control.kd!r}, {control.ki!r}, {references_code})",
+            "pid": f"fa.pid({plant}, {control.kp!r}, {control.ki!r}, {control.kd!r}, {references_code})",
             "computed torque": f"fa.computed_torque({plant}, {control.kp!r}, {control.kd!r}, {references_code})",
             "lqr": self._lqr_code(plant, references),
         }

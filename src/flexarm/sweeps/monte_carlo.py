@@ -308,7 +308,7 @@ def monte_carlo(
         raise ValueError(f"quantiles = {shown(quantiles)}: must be a list of probabilities between 0 and 1")
     how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
-    plan = plan_of(case, drawn(over, count, whole_number("seed", seed), sobol), together=True)
+    plan = plan_of(case, drawn(over, count, whole_number("seed", seed), sobol), elementwise=True)
     names = [each.name for each in plan.fields]
 
     def completed(data: xr.Dataset) -> xr.Dataset:

@@ -97,7 +97,7 @@ def _is_number(case: SweepCase, name: str, sample: Value) -> bool:
 
 
 def _places(plan: SweepPlan, number: int) -> tuple[int, ...]:
-    return (number,) * len(plan.fields) if plan.together else unravelled(number, plan.shape)
+    return (number,) * len(plan.fields) if plan.elementwise else unravelled(number, plan.shape)
 
 
 def ready(

@@ -176,7 +176,7 @@ def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Se
             if node:
                 rows.append(list(rows[0]))
                 rows[-1][k] += node * size
-    return SweepPlan(tuple(fields), tuple(zip(*rows, strict=True)), together=True)
+    return SweepPlan(tuple(fields), tuple(zip(*rows, strict=True)), elementwise=True)
 
 
 def _alike(case: SweepCase) -> SweepCase:

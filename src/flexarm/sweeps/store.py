@@ -61,7 +61,7 @@ def fingerprint(
         "q0": case.q0,
         "v0": case.v0,
         "the options": {name: value for name, value in case.options.items() if name != "native"},
-        "over": [[each.name for each in plan.fields], plan.columns, plan.together],
+        "over": [[each.name for each in plan.fields], plan.columns, plan.elementwise],
         "measure": measures,
         "keep": kept,
     }

@@ -40,7 +40,7 @@ def sweep(
     v0: Vector = None,
     measure: Any = None,
     keep: Literal["runs"] | None = None,
-    together: bool = False,
+    elementwise: bool = False,
     executor: Any = None,
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
@@ -68,7 +68,7 @@ def sweep(
         the `end`, `residual` vibration of the tip after the last jump of the inputs, `peak_torque` of each actuator.
     keep : {"runs"}, optional
         "runs" keeps the histories in the variable `run`.
-    together : bool, optional
+    elementwise : bool, optional
         If True, values are combined index by index, one member for each position in the lists, instead of in all
         combinations.
     executor : concurrent.futures.Executor or dask.distributed.Client, optional
@@ -104,16 +104,16 @@ def sweep(
     >>> [round(float(each), 4) for each in angle]
     [0.4794, 0.2474]
     """
-    if not isinstance(together, bool):
-        raise TypeError(f"together = {shown(together)}: must be True or False")
+    if not isinstance(elementwise, bool):
+        raise TypeError(f"elementwise = {shown(elementwise)}: must be True or False")
     how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
-    return conducted(case, plan_of(case, over, together), measure, keep, how)
+    return conducted(case, plan_of(case, over, elementwise), measure, keep, how)
 
 
 RANGE = ("from", "to", "count", "spacing")
 DRAWING = ("members", "seed", "sobol")
-FIELDS = ("over", "together", "measure", *DRAWING)
+FIELDS = ("over", "elementwise", "measure", *DRAWING)
 MOST = 1_000_000  # values of one field
 
 
@@ -163,7 +163,7 @@ def _read(section: Mapping[str, Any]) -> SweepRequest:
     if drawn and not all(_is_distribution(each) for each in given.values()):
         problems.append(DescriptionProblem(where, ..., "has distributions and values; give one or the other"))
     options: dict[str, Any] = {}
-    for name, kind in {"members": int, "seed": int, "sobol": bool, "together": bool}.items():
+    for name, kind in {"members": int, "seed": int, "sobol": bool, "elementwise": bool}.items():
         value = section.get(name)
         if value is None:
             continue
@@ -196,7 +196,7 @@ def _read(section: Mapping[str, Any]) -> SweepRequest:
 def _wrong(name: str, value: Any, kind: type, drawn: bool) -> str:
     if name in DRAWING and not drawn:
         return "is of values that are drawn; give distributions in over"
-    if name == "together" and drawn:
+    if name == "elementwise" and drawn:
         return "is of values that are listed, and these are drawn"
     if kind is bool:
         return "" if isinstance(value, bool) else "must be true or false"
