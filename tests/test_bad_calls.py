@@ -626,7 +626,7 @@ def motions() -> Iterator[Call]:
             "dt": (5e-3, (*optional(POSITIVE), 1.0)),
             "sample": (5e-3, (*optional(POSITIVE), 1.0)),
             "points": ({"p": ("b", 0.5)}, (*MAPPING, *({"p": place} for place in NOT_PLACES))),
-            "stop": (lambda t, q, v: 1.0, ("text", 3, NAN, THING, [3], [None])),
+            "events": (lambda t, q, v: 1.0, ("text", 3, NAN, THING, [3], [None])),
             "progress": (False, optional(FLAG)),
             "native": (False, FLAG),
         },

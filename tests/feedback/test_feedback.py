@@ -395,7 +395,7 @@ def test_laws_and_conditions_get_copies(what):
         v[:] = 7.0
         return [0.0] if what == "law" else 1.0
 
-    found = run(fa.Feedback(meddle, rate=50)) if what == "law" else run(None, stop=meddle)
+    found = run(fa.Feedback(meddle, rate=50)) if what == "law" else run(None, events=meddle)
     assert np.abs(found.data["q"].values).max() == 0.0
 
 

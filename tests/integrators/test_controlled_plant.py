@@ -149,7 +149,7 @@ def test_a_saved_run_keeps_its_states(tmp_path):
 
 
 def test_verified_and_stopped_runs():
-    run = fa.simulate(ROD, 2.0, torque=PID, native=False, verify=True, stop=lambda t, q, v: 0.8 - q["a.q"])
+    run = fa.simulate(ROD, 2.0, torque=PID, native=False, verify=True, events=lambda t, q, v: 0.8 - q["a.q"])
     assert run.error_estimate < 1e-4
     assert run["a.q"].values[-1] == pytest.approx(0.8, abs=1e-6)
 

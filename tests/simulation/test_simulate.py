@@ -304,7 +304,7 @@ def test_a_condition_of_the_user_stops_the_run():
         return 0.5 + q[0]
 
     with pytest.warns(fa.ValidityWarning, match="'above' reached zero"):
-        found = run(ROD, 5.0, stop=above, rtol=1e-6)
+        found = run(ROD, 5.0, events=above, rtol=1e-6)
     assert found["rod.q"].values[-1] == pytest.approx(-0.5, abs=1e-6)
 
 
@@ -340,7 +340,7 @@ def test_an_interrupt_keeps_what_was_computed(soft):
         return 1.0
 
     with pytest.warns(fa.ValidityWarning, match="interrupted"):
-        found = run(soft, 1.0, stop=impatient, dt=1e-3)
+        found = run(soft, 1.0, events=impatient, dt=1e-3)
     assert found.reason.startswith("interrupted")
     assert len(found.time) > 1
 
@@ -399,13 +399,13 @@ def test_a_condition_that_gives_no_number_or_raises_ends_the_run(soft):
         (lambda t, q, v: 1 / (t < 0.1), "(ZeroDivisionError: division by zero)"),
     ):
         with pytest.warns(fa.ValidityWarning, match="ended early"):
-            found = run(soft, 0.5, stop=condition)
+            found = run(soft, 0.5, events=condition)
         assert told in found.reason
         assert 0.1 <= found.time.values[-1] < 0.2
     for wrong in (True, None, [1.0], 1j):
-        with pytest.raises(ValueError, match=r"stop: .*must be a number that is positive until the run should end"):
-            run(soft, 0.5, stop=lambda t, q, v, wrong=wrong: wrong)
-    by_name = run(ROD, 1.0, stop=lambda t, q, v: q["rod.q"] + 0.5, q0={"rod.q": 0.0})
+        with pytest.raises(ValueError, match=r"events: .*must be a number that is positive until the run should end"):
+            run(soft, 0.5, events=lambda t, q, v, wrong=wrong: wrong)
+    by_name = run(ROD, 1.0, events=lambda t, q, v: q["rod.q"] + 0.5, q0={"rod.q": 0.0})
     assert by_name["rod.q"].values[-1] == pytest.approx(-0.5, abs=1e-9)
 
 
@@ -432,9 +432,9 @@ def test_a_limit_passed_within_a_step_is_seen():
 
 
 def test_a_condition_that_is_met_before_the_run_is_refused(soft):
-    with pytest.raises(ValueError, match="stop: 'below' is -1 at the start"):
-        run(soft, 0.1, stop=type("", (), {"__call__": lambda self, t, q, v: -1.0, "__name__": "below"})())
-    back = run(ROD, 1.0, stop=lambda t, q, v: -q["rod.q"])  # it begins at zero and leaves it
+    with pytest.raises(ValueError, match="events: 'below' is -1 at the start"):
+        run(soft, 0.1, events=type("", (), {"__call__": lambda self, t, q, v: -1.0, "__name__": "below"})())
+    back = run(ROD, 1.0, events=lambda t, q, v: -q["rod.q"])  # it begins at zero and leaves it
     assert back.status == "completed"
 
 

@@ -98,7 +98,7 @@ def test_members_that_end_where_they_begin():
             **OPTIONS,
         )
     assert found["status"].values.tolist() == ["completed", "stopped"]
-    stopped = {**OPTIONS, "stop": lambda t, q, v: 0.35 - q[0]}
+    stopped = {**OPTIONS, "events": lambda t, q, v: 0.35 - q[0]}
     compared(SweepCase(robot, 0.1, options=stopped), {"q0.a.q": [0.36, 0.4]})
 
 

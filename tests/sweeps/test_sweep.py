@@ -212,7 +212,7 @@ def test_robots_without_inputs_have_no_peak_torque():
         ({"executor": 3}, "executor"),
         ({"threads": 0}, "threads"),
         ({"measure": {"status": angle}}, "another name"),
-        ({"stop": 3}, "stop"),
+        ({"events": 3}, "events"),
     ],
 )
 def test_what_is_wrong_with_every_member_is_told_before_any_of_them(given, sentence):

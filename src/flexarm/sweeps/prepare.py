@@ -153,7 +153,7 @@ def rehearse(case: SweepCase, varied: Collection[str] = ()) -> None:
         schedule = Schedule(system, case.torque, case.motion, case.loads)
         require_finite_work(case.duration, plan.dt, None if schedule.controller is None else schedule.controller.rate)
         settings.samples(case.duration, system.nq)
-        EventDetector(system, settings.stop)
+        EventDetector(system, settings.events)
         system.vector(None if isinstance(case.q0, str) else case.q0, "q0")
         system.vector(case.v0, "v0")
         if not any(name.startswith(STARTS) or ".joint" in name for name in varied):

@@ -82,7 +82,7 @@ def sweep(
         Number of threads (default: all cores). If a law or a measure is a Python function that cannot be compiled, an
         `executor` of processes is faster.
     **options
-        Further arguments of `fa.simulate`: rtol, method, dt, sample, stop, ...
+        Further arguments of `fa.simulate`: rtol, method, dt, sample, events, ...
 
     Returns
     -------

@@ -232,7 +232,7 @@ class Cohort:
             self.settings.sample is None,
             people.system,
             people.watch,
-            self.settings.stop is not None or self.sampler.watched,
+            self.settings.events is not None or self.sampler.watched,
             keep,
             cancelled,
         )
@@ -260,7 +260,7 @@ class MemberSystems:
 
     def watch(self, place: int) -> EventDetector:
         if place not in self._watches:
-            self._watches[place] = EventDetector(self.system(place), self._cohort.settings.stop)
+            self._watches[place] = EventDetector(self.system(place), self._cohort.settings.events)
         return self._watches[place]
 
 

@@ -53,7 +53,7 @@ class Settings:
     dt: float | None = None
     sample: float | None = None
     points: Mapping[str, tuple[str, float]] | None = None
-    stop: Any = None
+    events: Any = None
     verify: bool = False
     native: Any = "auto"
     width: SimdWidth | None = None
