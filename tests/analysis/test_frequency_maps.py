@@ -73,7 +73,8 @@ def test_motors_behind_springs_go_with_their_joints():
     soft = fa.Drive(stiffness=50.0, rotor_inertia=0.01)
     robot = ARM.with_({"links.upper.joint.drive": soft, "gravity": (0, -9.81, 0)})
     for at_equilibrium in (True, False):
-        found = fa.frequency_map(robot, {"upper.q": [-0.5, 0.6]}, q={"fore.q": 0.3}, modes=2, at_equilibrium=at_equilibrium)
+        options = {"modes": 2, "at_equilibrium": at_equilibrium}
+        found = fa.frequency_map(robot, {"upper.q": [-0.5, 0.6]}, q={"fore.q": 0.3}, **options)
         for k, upper in enumerate((-0.5, 0.6)):
             posture = {"upper.q": upper, "fore.q": 0.3}
             expected = fa.modes(robot, fa.equilibrium(robot, posture) if at_equilibrium else posture, joints="locked")

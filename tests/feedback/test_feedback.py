@@ -494,7 +494,7 @@ def test_runs_and_sweeps_save_every_field_of_a_feedback():
     """The printed line names references and sensors only; the saved options hold their values."""
 
     def law(t, x, gains):
-        return {"a": gains["kp"] * (x.reference("a.q") - x["a.q"]) + gains["row"][1] * x.rate("a.q")}
+        return {"a": gains["kp"] * (x.reference("a.q") - x["a.q"]) + gains["row"][1] * x["a.q'"]}
 
     given = {"limit": 3.0, "gains": {"kp": 2.0, "row": [0.5, -0.25]}, "references": {"a.q": fa.cycloid(0, 0.3, 2.0)}}
     parts = {"sensors": {"a.q": fa.Sensor(noise=1e-4)}, "actuators": {"a": fa.Actuator(lag=0.02)}}

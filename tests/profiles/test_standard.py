@@ -121,7 +121,7 @@ def test_after_says_what_follows_the_data():
     speeds = {}
     for after in ("zero", "hold"):
         run = fa.simulate(arm, 0.5, torque={"a": fa.spline(*CONSTANT, after=after)}, rtol=1e-9)
-        speeds[after] = float(run["v.a.q"][-1])
+        speeds[after] = float(run["a.q'"][-1])
     assert speeds["hold"] / speeds["zero"] == pytest.approx(0.5 / 0.2, rel=1e-6)
     with pytest.raises(ValueError, match="after = 'stop': must be 'hold' or 'zero'"):
         fa.spline(*CONSTANT, after="stop")

@@ -30,7 +30,9 @@ def compared(case, over, elementwise=False):
     inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = fa.sweep(case.robot, over, case.duration, elementwise=elementwise, progress=False, **inputs, **case.options)
+        found = fa.sweep(
+            case.robot, over, case.duration, elementwise=elementwise, progress=False, **inputs, **case.options
+        )
     plan = plan_of(case, over, elementwise)
     flat = {name: each.values.reshape(len(plan), -1) for name, each in found.data_vars.items()}
     doubted = flat.get("doubts", np.full((len(plan), 1), ""))

@@ -14,6 +14,7 @@ import numpy as np
 
 from flexarm.analysis.damping_identification import exponential_components
 from flexarm.analysis.spectra import SampledSignal, read_quantity, sampling_range
+from flexarm.dynamics.quantity_names import derivative, split_derivative, split_section
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.signals import Signals
@@ -247,7 +248,7 @@ def run_frf(run: Run, input: str, output: str, f: Any, after: Any, before: Any, 
     whole.warn_of_end(output)
     input_unit, output_unit = whole.units[0], target.unit or whole.units[1]
     unit = f"{output_unit}/({input_unit})" if " " in input_unit or "/" in input_unit else f"{output_unit}/{input_unit}"
-    response = y / u * (2j * np.pi * frequency) ** target.rate
+    response = y / u * (2j * np.pi * frequency) ** target.order
     return FrequencyResponse(input, output, unit, frequency, response, shown_coherence)
 
 
@@ -255,7 +256,7 @@ class _Target(NamedTuple):
     """Signal read for an output, its order of differentiation relative to the output (0, -1, -2), and the unit."""
 
     name: str
-    rate: int = 0
+    order: int = 0
     unit: str = ""
 
 
@@ -271,21 +272,22 @@ def _signals(run: Run, system: System, input: object, output: object) -> tuple[s
         found = Signals(system, points).output(output)
     except KeyError:
         return source, _Target(output)
-    if found.path is None or not _can_drift(system, output.rstrip("'")):
+    base, order = split_derivative(found.name)
+    if found.path is None or not _can_drift(system, base):
         return source, _Target(output)
-    return source, _Target(output.rstrip("'") + "''", found.rate - 2, found.unit)
+    return source, _Target(derivative(base, 2), order - 2, found.unit)
 
 
 def _can_drift(system: System, name: str) -> bool:
     """Return True for positions and joints, which can drift without bound, unlike deflections and strains."""
     if name in system.names:
         return system.coordinates[system.index(name)].kind != "elastic"
-    return not (name.startswith("deflection.") or ".strain(" in name)
+    return not name.startswith("deflection.") and split_section(name) is None
 
 
 def _rest_value(name: str, value: float) -> float:
     """Return the value of a signal at rest: zero for accelerations, the initial value for others."""
-    return 0.0 if name.endswith("''") or name.startswith("a.") else value
+    return 0.0 if split_derivative(name)[1] == 2 else value
 
 
 def _holding_torques(system: System, start: Run) -> dict[str, float]:
@@ -325,7 +327,7 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
         name = f"torque.{each.link}"
         torque, joint = np.asarray(run[name])[here], run.array("a")[here, each.coordinate.index]
         still = holds.get(name, float(torque[0]))
-        driven = source in (f"{each.coordinate.name}''", f"a.{each.coordinate.name}")
+        driven = source == derivative(each.coordinate.name, 2)
         if (
             name != source
             and not driven

@@ -18,6 +18,7 @@ from flexarm.dynamics.arguments import Linearization, Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.equilibrium import dependent_coordinates
 from flexarm.dynamics.joint_reactions import row_forces
+from flexarm.dynamics.quantity_names import derivative, derivative_unit
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System
@@ -254,7 +255,7 @@ class SmallMotions:
         names = [system.names[k] for k in kept]
         units = [system.units[k] for k in kept]
         states = [Signal(name, unit) for name, unit in zip(names, units)]
-        rates = [Signal(f"{name}'", f"{unit}/s") for name, unit in zip(names, units)]
+        rates = [Signal(derivative(name), derivative_unit(unit, 1)) for name, unit in zip(names, units)]
         return StateSpace(
             A,
             B,
@@ -346,14 +347,7 @@ class OutputDerivatives:
         """Return functions (q, v, a, parameters) -> values, and -> their derivatives by q, v and a."""
         e = self.of.system.equations
         with building:
-            values = []
-            for each in outputs:
-                assert each.path is not None
-                value = each.path()
-                for _ in range(each.rate):
-                    value = ca.jtimes(value, e.q, e.v) + ca.jtimes(value, e.v, e.a)
-                values.append(value)
-            column = ca.vertcat(*values)
+            column = ca.vertcat(*(each.expression(e) for each in outputs))
             slopes = [ca.densify(ca.jacobian(column, each)) for each in (e.q, e.v, e.a)]
             given = [e.q, e.v, e.a, e.p]
             return ca.Function("outputs", given, [ca.densify(column)]), ca.Function("slopes", given, slopes)

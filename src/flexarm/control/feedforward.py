@@ -310,8 +310,10 @@ class InverseDynamics:
         """Return the torques (times, actuators), with the profile segments that hold between two breaks."""
         middle = (begin + end) / 2
         rows = [
-            np.array([_active_segment(each, middle).value(times, rate) * np.ones(len(times)) for each in self.motion]).T
-            for rate in range(3)
+            np.array(
+                [_active_segment(each, middle).value(times, order) * np.ones(len(times)) for each in self.motion]
+            ).T
+            for order in range(3)
         ]
         state = quasi_static(self.system, *rows)
         forces = self.system.inverse_dynamics(*state)
@@ -340,8 +342,8 @@ def _require_smooth(link: str, given: Profile, end: float) -> None:
     for at, before, after in zip(given.breaks, given.pieces, given.pieces[1:], strict=False):
         if not 0 < at < end:
             continue
-        for rate, what in enumerate(("it", "its speed")):
-            left, right = (float(np.ravel(each.value(np.array([at]), rate))[0]) for each in (before, after))
+        for order, what in enumerate(("it", "its speed")):
+            left, right = (float(np.ravel(each.value(np.array([at]), order))[0]) for each in (before, after))
             if abs(right - left) > 1e-9 * max(1.0, abs(left), abs(right)):
                 raise ValueError(
                     f"motion['{link}']: {what} jumps at t = {at:g} s, which no torque does; take a smooth profile such "

@@ -18,6 +18,7 @@ from flexarm.control.per_joint import (
     numbers_by_link,
     values_by_link,
 )
+from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import Actuator
 from flexarm.feedback.composition import Answer, LawComponent, combined_feedback, composed, links_of
@@ -112,9 +113,9 @@ class ErrorLaw:
 
     joints: tuple[DrivenJoint, ...]
 
-    def error(self, x: LawView, joint: DrivenJoint, rate: int = 0) -> Any:
+    def error(self, x: LawView, joint: DrivenJoint, order: int = 0) -> Any:
         """Return the error of a joint, or its rate."""
-        return x.reference(joint.signal, rate) - (x.rate(joint.signal) if rate else x[joint.signal])
+        return x.reference(joint.signal, order) - x[derivative(joint.signal, order)]
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         return {each.link: self._torque(x, each, gains) for each in self.joints}, {}

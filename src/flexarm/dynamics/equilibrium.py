@@ -158,7 +158,8 @@ def equilibrium(robot: Robot | System, q: Vector = None) -> Array:
     Parameters
     ----------
     robot : Robot or System
-        Robot, or its equations of motion. For a `Robot`, links with `stiffening="auto"` are replaced by exact links where they bend too far.
+        Robot, or its equations of motion. For a `Robot`, links with `stiffening="auto"` are replaced by exact links
+        where they bend too far.
     q : array_like or mapping, shape (nq,), optional
         Posture: values of the held coordinates, and start of the iteration for the others; zero if omitted.
 

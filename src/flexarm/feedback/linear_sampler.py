@@ -12,8 +12,9 @@ import numpy as np
 
 from flexarm.codegen.library import building
 from flexarm.codegen.sampler import CHANGE, READING, SIGNAL
+from flexarm.dynamics.quantity_names import AXES, derivative, split_derivative
 from flexarm.feedback.digital_law import DigitalLaw
-from flexarm.feedback.measurements import NO_STATES, RATES, LawView, Reader
+from flexarm.feedback.measurements import NO_STATES, LawView, Reader
 from flexarm.feedback.outputs import Gains, column, state_column
 from flexarm.feedback.sensors import Senses
 from flexarm.foundation.named_arrays import NamedSymbols, UnknownName
@@ -145,19 +146,19 @@ class _SymbolicSample(LawView):
 
     @property
     def q(self) -> Any:
-        return self._vector("")
+        return self._vector(0)
 
     @property
     def v(self) -> Any:
-        return self._vector("'")
+        return self._vector(1)
 
     @property
     def tip(self) -> Any:
-        return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in "xyz")), ("x", "y", "z"))
+        return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in AXES)), AXES)
 
-    def _vector(self, prime: str) -> Any:
+    def _vector(self, order: int) -> Any:
         names = self._reader.system.names
-        return NamedSymbols(ca.vertcat(*(self[f"{name}{prime}"] for name in names)), names)
+        return NamedSymbols(ca.vertcat(*(self[derivative(name, order)] for name in names)), names)
 
     def __getitem__(self, name: str) -> Any:
         key: Hashable = name
@@ -173,19 +174,19 @@ class _SymbolicSample(LawView):
             self.measured[key] = ca.SX.sym(f"y{len(self.measured)}"), source
         return self.measured[key][0]
 
-    def reference(self, name: str, rate: int = 0) -> Any:
+    def reference(self, name: str, order: int = 0) -> Any:
         if name not in self._references:
             raise UnknownName(name)
-        return self.read.setdefault((name, rate), ca.SX.sym(f"r{len(self.read)}"))
+        return self.read.setdefault((name, order), ca.SX.sym(f"r{len(self.read)}"))
 
 
 def _readings(senses: Senses) -> dict[Hashable, tuple[int, int]]:
     """Return source and index of each sensor, by all names of its signal."""
     found: dict[Hashable, tuple[int, int]] = {}
-    for k, (name, (what, rate)) in enumerate(senses.signals.items()):
-        found[name] = found[what, rate] = READING, k
-        if (what, rate + 1) not in senses.signals.values():
-            found[f"{name}'"] = found[what, rate + 1] = CHANGE, k
+    for k, (name, (what, order)) in enumerate(senses.signals.items()):
+        found[name] = found[what, order] = READING, k
+        if (what, order + 1) not in senses.signals.values():
+            found[derivative(name)] = found[what, order + 1] = CHANGE, k
     return found
 
 
@@ -256,7 +257,7 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
         "biases": np.array([each.sensor.bias for each in sensors.values()]),
         "resolutions": np.array([each.sensor.resolution for each in sensors.values()]),
         "noise": np.array([each.noise(samples) for each in sensors.values()]).T,
-        "reference_table": np.array([law.references[name].values(times, rate) for name, rate in view.read]).T,
+        "reference_table": np.array([law.references[name].values(times, order) for name, order in view.read]).T,
         "saturated_rows": found.saturated,
         "lower": found.lower,
         "upper": found.upper,
@@ -279,13 +280,12 @@ def signal_row(reader: Reader, name: str) -> Array:
     """Return the coefficients of a signal in (q, v, 1); a `NotLinear` where it has none."""
     system = reader.system
     n, row = system.nq, np.zeros(2 * system.nq + 1)
-    for k, primes in enumerate(prime for part, prime in RATES if part != "a"):
-        base = name.removesuffix(primes) if primes else name
-        if name.endswith(primes) and base in system.names:
-            row[k * n + system.names.index(base)] = 1.0
-            return row
+    base, order = split_derivative(name)
+    if base in system.names and order < 2:
+        row[order * n + system.names.index(base)] = 1.0
+        return row
     output = reader.require(name)
-    if output.path is None or output.rate > 1:
+    if output.path is None or output.order > 1:
         raise NotLinear
     e = system.equations
     expression = ca.substitute(output.expression(e), e.p, ca.DM(system.numbers))

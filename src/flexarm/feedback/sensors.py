@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
+from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.measurements import Instant, Reader
 from flexarm.foundation.dataclass import dataclass
@@ -124,19 +125,19 @@ class Senses:
         found: dict[Hashable, float] = {}
         known = set(self.signals.values())
         for name, channel in self.channels.items():
-            what, rate = self.signals[name]
+            what, order = self.signals[name]
             found[name], change = channel(self._reader(name, at))
-            found[what, rate] = found[name]
-            if (changes := (what, rate + 1)) not in known:
-                found[f"{name}'"] = found[changes] = change * self._rate
+            found[what, order] = found[name]
+            if (changes := (what, order + 1)) not in known:
+                found[derivative(name)] = found[changes] = change * self._rate
         return found
 
     def unread(self, looked: set[Hashable]) -> list[str]:
         """Sensors at which a law has not looked: neither at what they show nor at its rate, by any name."""
         return [
             name
-            for name, (what, rate) in self.signals.items()
-            if looked.isdisjoint((name, f"{name}'", (what, rate), (what, rate + 1)))
+            for name, (what, order) in self.signals.items()
+            if looked.isdisjoint((name, derivative(name), (what, order), (what, order + 1)))
         ]
 
 

@@ -25,26 +25,26 @@ class Polynomial:
     start: float
     coefficients: tuple[float, ...]
 
-    def value(self, t: Array, rate: int) -> Array:
-        return np.broadcast_to(np.asarray(self._at(t, rate), dtype=float), np.shape(t))
+    def value(self, t: Array, order: int) -> Array:
+        return np.broadcast_to(np.asarray(self._at(t, order), dtype=float), np.shape(t))
 
-    def expression(self, t: Any, rate: int) -> Any:
-        return self._at(t, rate)
+    def expression(self, t: Any, order: int) -> Any:
+        return self._at(t, order)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
+    def look(self, begin: float, end: float, order: int) -> tuple[Segment, Bandwidth]:
         """Return the step size that resolves the segment: any up to degree 3, else that of a wave of as many turns."""
-        turns = len(self.coefficients) - 4 - (2 - rate if rate < 2 else 0)
+        turns = len(self.coefficients) - 4 - (2 - order if order < 2 else 0)
         if turns <= 0 or not any(self.coefficients[4:]):
             return self, unlimited_bandwidth()
         return self, constant_bandwidth(begin, end, 2 * RESOLVED_PERIODS * (end - begin) / turns)
 
-    def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
-        derived = np.polynomial.polynomial.polyder(np.array(self.coefficients), rate)
+    def segment(self, stretch: Stretch, order: int) -> CoefficientSegment | None:
+        derived = np.polynomial.polynomial.polyder(np.array(self.coefficients), order)
         return CoefficientSegment(knots=np.array([self.start]), rows=np.array([[self.start, 1.0, *derived[::-1]]]))
 
-    def _at(self, t: Any, rate: int) -> Any:
+    def _at(self, t: Any, order: int) -> Any:
         s, out = t - self.start, 0.0 * t
-        derived = np.polynomial.polynomial.polyder(np.array(self.coefficients), rate)
+        derived = np.polynomial.polynomial.polyder(np.array(self.coefficients), order)
         for each in reversed(derived.tolist()):
             out = out * s + each
         return out

@@ -38,10 +38,10 @@ class ConversionError(TypeError):
 
 @dataclass(frozen=True)
 class Channel:
-    """A profile (or a rate of it) at scale t + shift, computed outside the compiled step."""
+    """A profile (or a derivative of it) at scale t + shift, computed outside the compiled step."""
 
     profile: Profile
-    rate: int
+    order: int
     scale: float
     shift: float
 
@@ -56,7 +56,7 @@ class Channel:
         out = np.empty(times.shape)
         for k in np.unique(which):
             here, piece = which == k, pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
-            out[here] = piece.value(self.scale * times[here] + self.shift, self.rate)
+            out[here] = piece.value(self.scale * times[here] + self.shift, self.order)
         return out
 
     def segment(self, t: float, run: Stretch) -> CoefficientSegment | None:
@@ -65,18 +65,18 @@ class Channel:
         piece = pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
         begin, until = self.breaks[k - 1] if k else -np.inf, self.breaks[k] if k < len(self.breaks) else np.inf
         own = run.within(begin, until).at(self.scale, self.shift)
-        found = piece.segment(own, self.rate) if hasattr(piece, "segment") else None
+        found = piece.segment(own, self.order) if hasattr(piece, "segment") else None
         return None if found is None else found.at(self.scale, self.shift)
 
     def look(self, begin: float, end: float) -> Bandwidth:
         """Return the bandwidth between two times."""
         first, last = sorted(self.scale * t + self.shift for t in (begin, end))
-        return self.profile.look(first, last, self.rate)[1].delayed(self.scale, self.shift)
+        return self.profile.look(first, last, self.order)[1].delayed(self.scale, self.shift)
 
     @property
     def data(self) -> tuple[float, float] | None:
         """First and last time of the profile's data, if its value outside was not specified. Rates vanish there."""
-        if self.profile.data is None or self.rate:
+        if self.profile.data is None or self.order:
             return None
         first, last = sorted((each - self.shift) / self.scale for each in self.profile.data)
         return first, last
@@ -97,14 +97,14 @@ class Trace:
     channels: list[Channel] = field(default_factory=list)
     symbols: list[Any] = field(default_factory=list)
 
-    def channel(self, profile: Profile, t: Any, rate: int) -> Any:
+    def channel(self, profile: Profile, t: Any, order: int) -> Any:
         """Return the symbol of a profile at a time a t + b, where a and b depend on known symbols only; None at other
         times.
         """
         import casadi as ca
 
         if ca.is_equal(t, self.t):
-            return self._symbol(Channel(profile, rate, 1.0, 0.0))
+            return self._symbol(Channel(profile, order, 1.0, 0.0))
         if self.values.size:
             t = ca.substitute(t, self.known, self.values)
         if any(not ca.is_equal(each, self.t) for each in ca.symvar(t)):
@@ -116,7 +116,7 @@ class Trace:
         (shift, slope), (_, elsewhere) = (map(float, function(at)) for at in (0.0, 1.0))
         if not slope or slope != elsewhere or not ca.SX(ca.jacobian(t, self.t)).is_constant():
             return None
-        return self._symbol(Channel(profile, rate, slope, shift))
+        return self._symbol(Channel(profile, order, slope, shift))
 
     def _symbol(self, wanted: Channel) -> Any:
         import casadi as ca
@@ -155,11 +155,11 @@ def tracing(t: Any, known: Any = None, values: Array = NO_VALUES) -> Iterator[Tr
             raise _here.converted
 
 
-def at_symbol(profile: Profile, t: Any, rate: int) -> Any:
+def at_symbol(profile: Profile, t: Any, order: int) -> Any:
     """A profile at a symbolic time: a channel in a law that is being traced, a formula elsewhere."""
     trace = getattr(_here, "trace", None)
-    found = trace.channel(profile, t, rate) if trace is not None and t.is_scalar() and _is_sx(t) else None
-    return profile.expression(t, rate) if found is None else found
+    found = trace.channel(profile, t, order) if trace is not None and t.is_scalar() and _is_sx(t) else None
+    return profile.expression(t, order) if found is None else found
 
 
 def is_symbol(value: Any) -> bool:

@@ -23,19 +23,19 @@ REPORTED_CHANGE = (
 def initial_state(system: System, schedule: Schedule, q0: Vector | str, v0: Vector) -> tuple[Array, Array]:
     """q and v as given, with driven joints where their motions start, on the constraints and within the travel."""
     q, v = _initial(system, schedule, q0), _one(system, v0, "v0")
-    for rate, (name, given) in enumerate((("q0", q0), ("v0", v0))):
-        _require_agreement(system, schedule, name, given, rate)
+    for order, (name, given) in enumerate((("q0", q0), ("v0", v0))):
+        _require_agreement(system, schedule, name, given, order)
     _require_travel(system, schedule, q)
     return _closed(system, schedule, q, v, v0 is not None) if system.constraints else (q, v)
 
 
-def _require_agreement(system: System, schedule: Schedule, name: str, given: Vector | str, rate: int) -> None:
+def _require_agreement(system: System, schedule: Schedule, name: str, given: Vector | str, order: int) -> None:
     """Require that the initial value given for a driven joint is that of its motion."""
     if given is None or isinstance(given, str):
         return
     said = given if isinstance(given, Mapping) else dict(zip(system.names, system.vector(given, name), strict=True))
     for place, motion in schedule.motions.items():
-        joint, starts = system.names[place], float(motion(0.0, rate))
+        joint, starts = system.names[place], float(motion(0.0, order))
         if joint in said and abs(said[joint] - starts) > 1e-6 * max(1.0, abs(starts)):
             raise ValueError(
                 f"{name}['{joint}'] = {shown(float(said[joint]))}: its motion starts with {starts:g}; leave it out"

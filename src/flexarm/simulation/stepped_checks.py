@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.dynamics.quantity_names import AXES, STATE_PARTS, state_names
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
 from flexarm.foundation.interrupts import Status, StopRun
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from flexarm.simulation.stepped import Simulation
 
 
-AXES = "xyz"
 ENERGY_NAMES = ("kinetic", "elastic", "gravity", "drive")
 
 
@@ -45,8 +45,8 @@ class Reading:
 def available(system: System) -> dict[str, Callable[[Simulation], float]]:
     """Return the functions that read all numbers, by name."""
     found: dict[str, Callable[[Simulation], float]] = {}
-    for number, prefix in enumerate(("", "v.", "a.")):
-        found |= {f"{prefix}{name}": partial(_part, number * system.nq + k) for k, name in enumerate(system.names)}
+    for name, (part, k) in state_names(system.names).items():
+        found[name] = partial(_part, STATE_PARTS.index(part) * system.nq + k)
     found |= {f"tip.{axis}": partial(_tip, k) for k, axis in enumerate(AXES)}
     for k, link in enumerate(system.robot.links):
         found |= {f"deflection.{link.name}.{axis}": partial(_deflection, k, j) for j, axis in enumerate(AXES)}

@@ -130,7 +130,7 @@ def test_a_loop_stays_closed(driven):
 
 def law(t, x, gains):
     error = x.reference("a.q") - x["a.q"]
-    return {"a": gains["kp"] * error - 6.0 * x.rate("a.q") + gains["ki"] * x.state("sum")}, {"sum": error}
+    return {"a": gains["kp"] * error - 6.0 * x["a.q'"] + gains["ki"] * x.state("sum")}, {"sum": error}
 
 
 def test_a_law_with_gains_and_states():

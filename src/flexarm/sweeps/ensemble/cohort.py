@@ -105,7 +105,7 @@ class Cohort:
             driven = applied(self.case, inputs)
             own = Schedule(self.system, driven.torque, driven.motion, driven.loads).motions
             pairs = [(own[joint], each) for joint, each in self.schedule.motions.items()]
-            if any(one(0.0, rate) != other(0.0, rate) for one, other in pairs for rate in (0, 1)):
+            if any(one(0.0, order) != other(0.0, order) for one, other in pairs for order in (0, 1)):
                 return "the motion of a driven joint begins elsewhere"
             return "the speed of a driven joint jumps" if any(_speed_jumps(each) for each in own.values()) else ""
         return "its own run tells what is wrong with its motion"
