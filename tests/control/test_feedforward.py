@@ -61,7 +61,7 @@ def test_torques_jump_where_accelerations_do():
 
 def test_motions_that_no_torque_makes_are_refused():
     arm = pendulum(gravity=DOWN)
-    for motion, what in ((fa.step(1.0, at=0.5), "it jumps"), (fa.ramp(0.0, 1.0, 0.2, 0.6), "its speed jumps")):
+    for motion, what in ((fa.step(0.0, 1.0, 0.5), "it jumps"), (fa.ramp(0.0, 1.0, 0.2, 0.6), "its speed jumps")):
         with pytest.raises(ValueError, match=rf"motion\['a'\]: {what} at t = 0"):
             fa.feedforward(arm, {"a": motion}, 1.0)
     with pytest.raises(ArithmeticError, match="no quasi-static deflection"):

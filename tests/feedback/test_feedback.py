@@ -35,7 +35,7 @@ PROFILES = [
     fa.chirp(1.0, 1.0, 3.0, 0.6),
     fa.spin_up(2.0, 0.5),
     fa.bang_bang(1.0, (0.3, 0.7)),
-    fa.step(1.0, at=0.25),
+    fa.step(0.0, 1.0, 0.25),
     fa.ramp(0.0, 1.0, 0.2, 0.4),
     fa.spline(np.linspace(0, 1, 2000), np.sin(5 * np.linspace(0, 1, 2000))),
     fa.spline([0.2, 0.5, 0.8], [0.0, 1.0, -1.0]),

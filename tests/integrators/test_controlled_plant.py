@@ -217,7 +217,9 @@ WAVE = {"p": 1.0, "s": 0.0}
     ids=["none", "later", "by a reference that is zero"],
 )
 def test_states_are_followed_though_no_torque_reads_them_yet(torque, method):
-    feedback = fa.Feedback(lambda t, x: ([torque(t, x)], wave(x)), states=WAVE, references={"late": fa.step(1e-2, 1.0)})
+    feedback = fa.Feedback(
+        lambda t, x: ([torque(t, x)], wave(x)), states=WAVE, references={"late": fa.step(0.0, 1e-2, 1.0)}
+    )
     run = fa.simulate(ROD, 1.5, torque=feedback, native=False, rtol=1e-6, method=method)
     assert_allclose(run["law.p"].values, np.cos(W * run.time.values), atol=2e-4)
 

@@ -19,7 +19,7 @@ PUSHED = StudioCase(
     {
         "duration": 0.2,
         "torque": {"upper": {"profile": "bang-bang", "amplitude": 0.2, "switch": [0.05, 0.1]}, "fore": 0.01},
-        "loads": [{"link": "fore", "x": 0.3, "force": [0, {"profile": "step", "amplitude": 0.1}, 0]}],
+        "loads": [{"link": "fore", "x": 0.3, "force": [0, {"profile": "step", "y0": 0.0, "y1": 0.1}, 0]}],
         "points": {"middle": {"link": "fore", "x": 0.2}},
         "q0": {"fore.q": 0.3},
         "rtol": 1e-5,
@@ -29,7 +29,7 @@ MOVED = StudioCase(
     ARM,
     {
         "duration": 0.2,
-        "motion": {"upper": {"profile": "minimum-jerk", "start": 0.0, "end": 0.1, "duration": 0.1}, "fore": 0.3},
+        "motion": {"upper": {"profile": "minimum-jerk", "y0": 0.0, "y1": 0.1, "t1": 0.1}, "fore": 0.3},
         "q0": {"fore.q": 0.3},
     },
 )

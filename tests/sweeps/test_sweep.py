@@ -169,7 +169,7 @@ def test_a_controller_that_remembers_begins_anew_in_each_member():
 
 def test_driven_joints_and_loads():
     found = fa.sweep(
-        BAR, {"motion.bar.end": [0.5, 1.0]}, 1.0, motion={"bar": fa.cycloid(0.0, 0.1, 1.0)}, measure=angle, **QUICK
+        BAR, {"motion.bar.y1": [0.5, 1.0]}, 1.0, motion={"bar": fa.cycloid(0.0, 0.1, 1.0)}, measure=angle, **QUICK
     )
     assert found["angle"].values == pytest.approx([0.5, 1.0])
     found = fa.sweep(BAR, {"loads.0.torque.2": [0.5, 1.0]}, 1.0, loads=[fa.PointLoad("bar")], measure=angle, **QUICK)

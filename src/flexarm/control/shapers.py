@@ -94,7 +94,7 @@ class Shaper:
     --------
     >>> from flexarm.profiles.standard import step
     >>> zv = Shaper("zv", (2.0,), (0.0,), (0.5, 0.5), (0.0, 0.25))
-    >>> shaped = zv(step(1.0))
+    >>> shaped = zv(step(0.0, 1.0))
     >>> float(shaped(0.1)), float(shaped(0.3))
     (0.5, 1.0)
     >>> float(zv.residual(2.0).round(12))

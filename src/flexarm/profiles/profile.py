@@ -246,13 +246,19 @@ def with_numbers(given: Profile, where: str, numbers: Mapping[str, Any]) -> Prof
 
 
 def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:
-    """Decorate a function so that its profiles store how they were made."""
+    """Decorate a function so that its profiles store how they were made.
+
+    If only one of the times t0 and t1 is given, it is the end, and the profile begins at t = 0.
+    """
     signature = inspect.signature(make)
 
     @wraps(make)
     def made(*arguments: Given.args, **named: Given.kwargs) -> Profile:
-        found, given = make(*arguments, **named), signature.bind(*arguments, **named)
+        given = signature.bind(*arguments, **named)
         given.apply_defaults()
+        if given.arguments.get("t1", ...) is None:
+            given.arguments |= {"t0": 0.0, "t1": given.arguments["t0"]}
+        found = make(*given.args, **given.kwargs)
         kept = {
             name: tuple(each) if isinstance(each, (list, np.ndarray)) else each
             for name, each in given.arguments.items()

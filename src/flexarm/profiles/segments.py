@@ -123,11 +123,12 @@ class Formula:
 
 @dataclass(frozen=True)
 class ChirpSegment:
-    """amplitude sin(2 pi (start t + growth t^2 / 2)): a frequency that grows from `start` (Hz)."""
+    """amplitude sin(2 pi (start s + growth s^2 / 2)), s = t - t0: a frequency that grows from `start` (Hz)."""
 
     amplitude: float
     start: float
     growth: float
+    t0: float = 0.0
 
     def value(self, t: Array, order: int) -> Array:
         return np.asarray(self._at(t, order, np.sin, np.cos), dtype=float)
@@ -143,7 +144,7 @@ class ChirpSegment:
             return self, unlimited_bandwidth()
         if not self.growth:
             return self, constant_bandwidth(begin, end, RESOLVED_PERIODS / abs(self.start))
-        still, slowest = -self.start / self.growth, 0.5 * abs(self.growth) ** 0.5
+        still, slowest = self.t0 - self.start / self.growth, 0.5 * abs(self.growth) ** 0.5
         fastest = max(slowest, abs(self.growth) * max(abs(begin - still), abs(end - still)))
         speeds = np.append(0.0, slowest * 1.25 ** np.arange(np.ceil(np.log(fastest / slowest) / np.log(1.25)) + 1))
         after = np.column_stack([speeds[:-1], speeds[1:]]) / abs(self.growth)
@@ -155,12 +156,13 @@ class ChirpSegment:
         if order:
             return fit_segment(lambda t: self.value(t, order), stretch)
         return CoefficientSegment(
-            amplitude=self.amplitude, frequency=2 * np.pi * self.start, growth=np.pi * self.growth
+            amplitude=self.amplitude, frequency=2 * np.pi * self.start, growth=np.pi * self.growth, shift=-self.t0
         )
 
     def _at(self, t: Any, order: int, sine: Function, cosine: Function) -> Any:
-        angle = 2 * np.pi * (self.start * t + self.growth / 2 * t**2)
-        speed = 2 * np.pi * (self.start + self.growth * t)
+        s = t - self.t0
+        angle = 2 * np.pi * (self.start * s + self.growth / 2 * s**2)
+        speed = 2 * np.pi * (self.start + self.growth * s)
         if order == 0:
             return self.amplitude * sine(angle)
         if order == 1:

@@ -196,10 +196,7 @@ def _profile_unit(given: Any, steps: list[str], base_unit: str) -> str:
     """Return the unit of a parameter of a profile whose values have the unit `base_unit`."""
     if steps[0] == "times" or not isinstance(given, Mapping) or given.get("profile") == "table":
         return ""
-    try:
-        found = unit(given, ".".join(steps), base_unit, "profile")
-    except (ValueError, TypeError, KeyError):  # invalid profiles raise when the run is computed
-        return ""
+    found = unit(steps[0], base_unit)
     return "" if found == "1" else found
 
 
@@ -215,9 +212,10 @@ def _default_plan(robot: Robot) -> dict[str, Any]:
     if all(unit == "N m" for unit in system.input_units):
         move = {
             "profile": "minimum-jerk",
-            "start": 0.0,
-            "end": DEFAULT_ROTATION_RAD,
-            "duration": DEFAULT_DURATION_S / 2,
+            "y0": 0.0,
+            "y1": DEFAULT_ROTATION_RAD,
+            "t0": 0.0,
+            "t1": DEFAULT_DURATION_S / 2,
         }
         return {"duration": DEFAULT_DURATION_S, "motion": {each.link: dict(move) for each in system.actuators}}
     try:

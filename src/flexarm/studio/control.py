@@ -136,7 +136,7 @@ class Control:
     def _set_point_profile(self, start: float, goal: float) -> Profile:
         if real_number("within", self.travel_time, "s", least=0):
             return minimum_jerk(start, goal, self.travel_time)
-        return step(goal, before=start)
+        return step(start, goal)
 
     def shapeable_options(self, options: Mapping[str, Any]) -> list[str]:
         """Return the names of the options that a shaper can modify; raise an error if there are none."""

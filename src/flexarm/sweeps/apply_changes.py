@@ -4,7 +4,7 @@ A case with changes by name: what a member of a sweep is.
 
 Names lead to fields of the robot (`links.fore.payload.mass`), initial coordinates and rates (`q0.upper.q`,
 `v0.upper.q`), gains of a law (`gains.kp`, `gains.kp[1]` of a list), numbers of profiles: of torques, motions, loads and
-references of a law (`torque.upper.amplitude`, `motion.upper.duration`, `loads.0.force.1`, `references.fore.q.end`).
+references of a law (`torque.upper.amplitude`, `motion.upper.t1`, `loads.0.force.1`, `references.fore.q.y1`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from flexarm.robot.path_updates import apply_changes as robot_changed
 from flexarm.sweeps.case import SweepCase
 
 SCALE = "scale"
-SECONDS = ("switch", "at", "begin", "finish", "duration")
+SECONDS = ("switch", "t0", "t1")
 RATES = {"speed": "/s", "acceleration": "/s2", "jerk": "/s3"}
 
 
@@ -83,16 +83,14 @@ def changed(given: Any, new: Mapping[str, Any], where: str) -> Profile:
     return copied(made, [factor], [0.0], f"{factor!r} * {made.name}")
 
 
-def unit(given: Any, name: str, of_value: str, where: str) -> str:
-    """Of a number of a profile whose values have a unit."""
-    made = profile(given, where).made
-    kind = "" if made is None else made.function.__name__
+def unit(name: str, of_value: str) -> str:
+    """Return the unit of an argument of a profile whose values have a unit."""
     argument = name.partition(".")[0]
     if argument in (SCALE, "smooth"):
         return "1"
     if argument in SECONDS:
         return "s"
-    if argument == "frequency" or (kind == "chirp" and argument in ("start", "end")):
+    if argument in ("frequency", "f0", "f1"):
         return "Hz"
     if argument == "phase":
         return "rad"

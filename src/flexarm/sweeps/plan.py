@@ -55,7 +55,7 @@ def field(case: SweepCase, name: object, sample: Any = None) -> Field:
     place, given, number = profile_at(case, root, rest)
     where = f"{root}.{place}"
     now = apply_changes.value(given, number, where)
-    unit = apply_changes.unit(given, number, _unit_of(case, root, place), where)
+    unit = apply_changes.unit(number, _unit_of(case, root, place))
     words = {"torque": "torque of", "motion": "motion of", "references": "reference of", "loads": "load"}[root]
     return Field(name, unit, f"{number.replace('.', ' ') or 'value'} of the {words} {place}", now)
 

@@ -56,8 +56,8 @@ def sweep(
     over : mapping
         Values by name of a field: fields of the robot (`links.fore.payload.mass`, as for `robot.with_`), initial
         coordinates and rates (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`) and numbers of profiles
-        (`torque.upper` if it is a number, `torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.duration`,
-        `references.fore.q.end`, `loads.0.force.1`, and `scale` of any profile, which multiplies it).
+        (`torque.upper` if it is a number, `torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.t1`,
+        `references.fore.q.y1`, `loads.0.force.1`, and `scale` of any profile, which multiplies it).
     duration : float
         End time of each run (s).
     torque, motion, loads, q0, v0 : optional

@@ -256,7 +256,7 @@ def test_short_windows_cause_a_warning():
     [
         ({"arm": fa.trapezoid(0, 1, 2.0, 4.0)}, "acceleration at t = 0 s, where it begins"),
         ({"arm": fa.spin_up(1.0, 1.0)}, "speed at t = 1 s, where it ends"),
-        ({"arm": fa.step(1.0, at=0.5)}, "itself jumps at t = 0.5 s"),
+        ({"arm": fa.step(0.0, 1.0, 0.5)}, "itself jumps at t = 0.5 s"),
         ({"arm": fa.ramp(0.0, 1.0, 0.2, 0.7)}, "its speed jumps at t = 0.2 s"),
         ({"arm": 0.3}, "stays where it is"),
         ({}, "names no joint"),
