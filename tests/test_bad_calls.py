@@ -376,19 +376,16 @@ def library() -> Iterator[Call]:
 def profiles() -> Iterator[Call]:
     number, time = (1.0, NUMBER), (1.0, POSITIVE)
     yield Call("bang_bang", fa.bang_bang, {"amplitude": number, "switch": ([1.0, 2.0], TIMES)})
-    yield Call("step", fa.step, {"amplitude": number, "at": (0.1, NUMBER), "before": number})
-    yield Call(
-        "ramp",
-        fa.ramp,
-        {"start": number, "end": number, "begin": (0.1, (*NUMBER, 3.0)), "finish": (2.0, (*NUMBER, 0.0))},
-    )
+    yield Call("step", fa.step, {"y0": number, "y1": number, "t0": (0.1, NUMBER)})
+    times = {"t0": (0.1, (*NUMBER, 3.0)), "t1": (2.0, (*optional(NUMBER), 0.0))}
+    change = {"y0": number, "y1": number, **times}
+    yield Call("ramp", fa.ramp, change)
     yield Call("sine", fa.sine, {"amplitude": number, "frequency": number, "phase": number, "offset": number})
-    yield Call("chirp", fa.chirp, {"amplitude": number, "start": number, "end": number, "duration": time})
-    yield Call("cycloid", fa.cycloid, {"start": number, "end": number, "duration": time})
-    yield Call("minimum_jerk", fa.minimum_jerk, {"start": number, "end": number, "duration": time})
-    smooth = {"start": number, "end": number, "duration": time, "smooth": (2, (*COUNT, 0, 9))}
-    yield Call("rest_to_rest", fa.rest_to_rest, smooth)
-    limits = {"start": number, "end": number, "speed": time, "acceleration": time}
+    yield Call("chirp", fa.chirp, {"amplitude": number, "f0": number, "f1": number, **times})
+    yield Call("cycloid", fa.cycloid, change)
+    yield Call("minimum_jerk", fa.minimum_jerk, change)
+    yield Call("rest_to_rest", fa.rest_to_rest, {**change, "smooth": (2, (*COUNT, 0, 9))})
+    limits = {"y0": number, "y1": number, "speed": time, "acceleration": time, "t0": (0.1, NUMBER)}
     yield Call("trapezoid", fa.trapezoid, limits)
     yield Call("s_curve", fa.s_curve, {**limits, "jerk": time})
     shaping = {
@@ -397,7 +394,7 @@ def profiles() -> Iterator[Call]:
         "ratio": (0.1, (*NUMBER, -1.0, 1.0)),
     }
     yield Call("shaper", fa.shaper, shaping)
-    yield Call("spin_up", fa.spin_up, {"speed": number, "duration": time})
+    yield Call("spin_up", fa.spin_up, {"speed": number, **times})
     values = (None, "text", 1.0, NAN, [1.0], ["a", "b"], [NAN, 1.0], [1j, 2.0], {}, THING)
     yield Call("spline", fa.spline, {"times": ([0.0, 1.0], (*TIMES, [], [1.0])), "values": ([0.0, 1.0], values)})
     source = {"t": [0.0, 1.0], "u": [1.0, 2.0]}
@@ -411,7 +408,7 @@ def profiles() -> Iterator[Call]:
     times = (None, "text", NAN, ["a"], [1j], THING, {}, True)
     profile = fa.cycloid(0.0, 1.0, 1.0)
     yield Call(
-        "Profile.__call__", profile, {"t": (0.5, times), "rate": (1, (None, "text", -1, 3, 1.5, NAN, [], THING))}
+        "Profile.__call__", profile, {"t": (0.5, times), "order": (1, (None, "text", -1, 3, 1.5, NAN, [], THING))}
     )
 
 
@@ -420,8 +417,8 @@ def inversions(paths: tuple[Any, ...]) -> Iterator[Call]:
     wrong = ({"nobody": 1.0}, {"a": "text"}, {"a": NAN}, {3: 1.0}, {"a": 0.1}, fa.minimum_jerk(0.0, 1.0, 1.0))
     quick = {"sample": (0.05, optional(POSITIVE)), "before": (0.1, optional(NONNEGATIVE))}
     yield Call(
-        "inverse",
-        lambda **given: fa.inverse(**{"after": 0.1, **given}),
+        "invert",
+        lambda **given: fa.invert(**{"after": 0.1, **given}),
         {
             "robot": (Made(arm), ROBOT),
             "tip": (move, (*paths, *wrong)),
@@ -834,7 +831,7 @@ def designs() -> Iterator[Call]:
             "limit": limit,
         },
     )
-    yield Call("LinearController.feedback", lambda limit: design().feedback(limit), {"limit": limit})
+    yield Call("LinearController.feedback", lambda limit: design().feedback(limit=limit), {"limit": limit})
     models = ("text", 3, NAN, [], {}, THING)
     for name in ("closed_loop", "margins"):
         yield Call(

@@ -36,6 +36,7 @@ def linearize(
     robot: Robot | System,
     q: Vector = None,
     v: Vector = None,
+    *,
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
     points: Mapping[str, tuple[str, float | None]] | None = None,

@@ -114,6 +114,7 @@ def rigid_torques(
     robot: Robot | System,
     path: ArrayLike | Callable[[float], ArrayLike] | Sequence[Profile],
     times: ArrayLike,
+    *,
     q0: Vector = None,
     link: str | None = None,
     x: float | None = None,

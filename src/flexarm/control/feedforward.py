@@ -67,6 +67,7 @@ def given_feedback(system: System, feedforward: Any, rate: float | None) -> Feed
 def gravity_torque(
     robot: Robot | System,
     posture: Mapping[str, float] | None = None,
+    *,
     model: Literal["rigid", "flexible"] = "rigid",
     rate: float | None = None,
 ) -> Feedback:
@@ -206,6 +207,7 @@ def feedforward(
     robot: Robot | System,
     motion: Mapping[str, Any],
     duration: float,
+    *,
     model: Literal["rigid", "quasi-static"] = "rigid",
 ) -> dict[str, Profile]:
     """Compute the torques that move a robot's joints along given motions.
@@ -243,7 +245,7 @@ def feedforward(
     --------
     gravity_torque : Torques against gravity.
     rigid_torques : Torques along a path of the tip.
-    inverse : Torques with which the tip of the flexible robot follows a path.
+    invert : Torques with which the tip of the flexible robot follows a path.
 
     Examples
     --------

@@ -150,6 +150,7 @@ def robust_lqg(
     impulse: Mapping[str, float],
     settled: Mapping[str, float],
     within: float,
+    *,
     limit: Any = None,
 ) -> LinearController:
     """Tune a compensator for the worst member of a family of models.

@@ -29,6 +29,7 @@ def strain_feedback(
     robot: Robot | System,
     link: str,
     x: float = 0.0,
+    *,
     gain: float = 0.0,
     rate_gain: float = 0.0,
     rate: float | None = None,

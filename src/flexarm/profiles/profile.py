@@ -254,7 +254,10 @@ def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:
 
     @wraps(make)
     def made(*arguments: Given.args, **named: Given.kwargs) -> Profile:
-        given = signature.bind(*arguments, **named)
+        try:
+            given = signature.bind(*arguments, **named)
+        except TypeError:
+            return make(*arguments, **named)  # which raises an error that names the function
         given.apply_defaults()
         if given.arguments.get("t1", ...) is None:
             given.arguments |= {"t0": 0.0, "t1": given.arguments["t0"]}

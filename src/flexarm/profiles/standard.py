@@ -346,7 +346,7 @@ def spin_up(speed: float, t0: float = 0.0, t1: float | None = None) -> Profile:
     speed, (begin, end) = real_number("speed", speed, "rad/s"), interval(t0, t1)
     T = end - begin
     swing, frequency, bend = speed * T / (2 * np.pi) ** 2, 2 * np.pi / T, speed / T
-    offset, phase = bend * begin**2 / 2 - swing, np.pi / 2 - frequency * begin
+    offset, phase = bend * begin * begin / 2 - swing, np.pi / 2 - frequency * begin
     rising = Wave(offset, -bend * begin, bend, swing, frequency, phase)
     steady = Wave(-speed * T / 2 - speed * begin, speed)
     return _pieces(f"spin_up({speed:g}, {begin:g}, {end:g})", (-np.inf, Wave(0.0)), (begin, rising), (end, steady))
@@ -360,7 +360,7 @@ def interval(t0: float, t1: float | None) -> tuple[float, float]:
     return begin, end
 
 
-def spline(times: Sequence[float], values: Sequence[float], after: str | None = None) -> Profile:
+def spline(times: Sequence[float], values: Sequence[float], *, after: str | None = None) -> Profile:
     """Interpolate data by a cubic spline with not-a-knot ends.
 
     Parameters
@@ -402,7 +402,7 @@ def spline(times: Sequence[float], values: Sequence[float], after: str | None = 
     return Profile(starts, (ends[0], inside, ends[1]), f"spline({len(t)} points)", data=data)
 
 
-def table(source: TableSource, column: str | None = None, after: str | None = None) -> Profile:
+def table(source: TableSource, column: str | None = None, *, after: str | None = None) -> Profile:
     """Interpolate a column of a table by a cubic spline.
 
     Parameters

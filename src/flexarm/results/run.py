@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -568,19 +568,13 @@ class Run:
 
         return run_frf(self, input, output, f, after, before, sample)
 
-    @overload
-    def animate(self, path: None = None, **options: Any) -> Animation: ...
-
-    @overload
-    def animate(self, path: str | os.PathLike[str], **options: Any) -> None: ...
-
-    def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation | None:
-        """Show or save the moving arm.
+    def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation:
+        """Animate the moving arm.
 
         Parameters
         ----------
         path : path-like, optional
-            A .gif, .mp4 (needs ffmpeg) or .html file. Without it, a player for a notebook is returned.
+            A .gif, .mp4 (needs ffmpeg) or .html file to which the film is saved.
         **options
             fps : frames per second (25). speed : simulated seconds per second of the film (1). magnify : factor on
             deflections (1). trace : draw the path of the tip (True). other : another run, drawn in grey. dpi : pixels
@@ -589,15 +583,15 @@ class Run:
 
         Returns
         -------
-        Animation or None
+        Animation
+            The film, which a notebook shows as a player.
         """
         from flexarm.plotting.animate import Animation
 
         animation = Animation(self, **options)
-        if path is None:
-            return animation
-        animation.save(path)
-        return None
+        if path is not None:
+            animation.save(path)
+        return animation
 
     def show(self, **options: Any) -> Studio:
         """Open the run in the studio, in the browser.

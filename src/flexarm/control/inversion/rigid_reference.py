@@ -223,8 +223,9 @@ def _follow_path(
     twin: RigidTwin, tip: Any, times: Array, q0: Vector, place: Place, components: Any, joints: Any
 ) -> RigidTorques:
     """Call `rigid_torques`; its messages name the argument `path`, which is `tip` here."""
+    link, x = place
     try:
-        return rigid_torques(twin.system, tip, times, q0, place[0], place[1], components, joints)
+        return rigid_torques(twin.system, tip, times, q0=q0, link=link, x=x, components=components, joints=joints)
     except (TypeError, ValueError) as error:
         message = str(error)
         if message.startswith("path"):
