@@ -501,7 +501,7 @@ def test_runs_and_sweeps_save_every_field_of_a_feedback():
     feedback = fa.Feedback(law, rate=200, **given, **parts)
     sweep = fa.sweep(ROD, over={"gains.kp": [1.0, 2.0]}, duration=0.05, torque=feedback, measure=["tip"], native=False)
     for text in (run(feedback, 0.05).options["torque"], json.loads(sweep.attrs["options"])["torque"]):
-        for part in ("rate=200", "limit=3.0", "{'kp': 2.0, 'row': [0.5, -0.25]}", "{'a.q': cycloid(0, 0.3, 2)}"):
+        for part in ("rate=200", "limit=3.0", "{'kp': 2.0, 'row': [0.5, -0.25]}", "{'a.q': cycloid(0, 0.3, 0, 2)}"):
             assert part in text
         assert "noise=0.0001" in text
         assert "lag=0.02" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -17,7 +16,7 @@ from flexarm.dynamics.equilibrium import equilibrium
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Robot
@@ -61,7 +60,7 @@ def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     except KeyboardInterrupt:
         if not done:
             raise
-        warnings.warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
+        warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
     return done
 
 
@@ -221,7 +220,7 @@ def frequency_map(
     done = run_pieces(pieces, work, "postures", progress)
     few = sum(bool(np.isnan(frequencies[place]).any()) for place in pieces[:done])
     if few:
-        warnings.warn(
+        warn(
             f"modes = {count}: at {few} of {done} postures fewer vibrate (others are rigid-body motions, or grow); "
             "their frequencies are nan",
             ValidityWarning,

@@ -6,7 +6,6 @@ end, so that the integrals extend over all time.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,7 @@ from flexarm.dynamics.quantity_names import derivative, split_derivative, split_
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.signals import Signals
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ class ContinuedSignals:
         for values, (_, _, missed) in zip(self.values, self.tails):
             left = float(np.abs(values[late]).max() / max(np.abs(values).max(), np.finfo(float).tiny))
             if missed * left > MAX_UNEXPLAINED_END:
-                warnings.warn(
+                warn(
                     f"'{output}' still moves at the end ({left:.1%} of its largest), and not in free motions alone: "
                     "the response is blurred; let the run go on for some periods after the input has ended",
                     ValidityWarning,
@@ -315,7 +314,7 @@ def _warn_of_start(run: Run, system: System, start: Run, first: float) -> None:
         if forces[loose].max(initial=0.0) > REST_TOLERANCE * max(float(weight.max(initial=0.0)), np.finfo(float).tiny):
             reason = f"links are not in equilibrium at t = {first:g} s (q0='equilibrium' lets them be)"
     if reason:
-        warnings.warn(f"{reason}: the response has free motion in it", ValidityWarning, stacklevel=4)
+        warn(f"{reason}: the response has free motion in it", ValidityWarning, stacklevel=4)
 
 
 def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, float], first: float, last: float) -> None:
@@ -337,7 +336,7 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
     if "loads" in run.data and np.ptp(run.array("loads")[here], axis=0).any():
         acting.append("loads")
     if acting:
-        warnings.warn(
+        warn(
             f"{', '.join(acting)}: act in this run, too, so that the response is not that to the input alone",
             ValidityWarning,
             stacklevel=4,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +23,7 @@ from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning, warn_of_posture
 from flexarm.feedback.signals import Input, Output, Signals
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
@@ -307,7 +306,7 @@ class SmallMotions:
         if bent:
             words.append(f"forces on {', '.join(repr(each) for each in bent[:3])}{', ...' if len(bent) > 3 else ''}")
         way = "; fa.equilibrium gives the posture in which links hang under their load" if bent else ""
-        warnings.warn(
+        warn(
             "the posture is no equilibrium: the linear model is that of the robot held there by "
             f"{', '.join(words)}{way}",
             ValidityWarning,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
 from flexarm.results.by_name import one_quantity
 
@@ -382,7 +381,7 @@ def _warn_of_aliasing(name: str, found: Spectrum, beyond: float, where: str, lev
     top = float(found.amplitude[1:].max(initial=0.0))
     share = beyond / max(top, beyond, np.finfo(float).tiny)
     if share > ALIAS_THRESHOLD:
-        warnings.warn(
+        warn(
             f"'{name}' has content {where} ({found.frequency[-1]:.4g} Hz), {share:.0%} of the largest: it "
             f"shows up at wrong frequencies; take samples more often than every {found.sample:.4g} s",
             ValidityWarning,

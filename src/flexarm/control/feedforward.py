@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,7 +18,7 @@ from flexarm.dynamics.validity import ValidityWarning, exact_model_hint
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_number
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile
@@ -301,7 +300,7 @@ class InverseDynamics:
                 break
             if 2 * len(times) > MAX_POINT_COUNT:
                 sentence = f"the torques are off by up to {share:.1g} of the largest between their {len(times)} points"
-                warnings.warn(f"{sentence}; the motion is not smooth there", ValidityWarning, stacklevel=5)
+                warn(f"{sentence}; the motion is not smooth there", ValidityWarning, stacklevel=5)
                 break
             every = np.concatenate([times, middles])
             order = np.argsort(every, kind="stable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +18,7 @@ from flexarm.feedback.outputs import Gains, column, state_column
 from flexarm.feedback.sensors import Senses
 from flexarm.foundation.named_arrays import NamedSymbols, UnknownName
 from flexarm.foundation.validation import Array
+from flexarm.profiles.tracing import silent_numpy_support
 
 MOST_NUMBERS = 4_000_000  # in tables of references and noise
 
@@ -207,8 +207,7 @@ class LinearSampler:
         if not getattr(law.law, "is_memoryless", False):
             return None
         try:
-            with building, warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # of CasADi: functions of numpy may change
+            with building, silent_numpy_support():
                 return _linear_sampler(law, samples)
         except Exception:  # whatever is wrong with it is told where it is called
             return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 
@@ -12,7 +11,7 @@ from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.measurements import Instant, Reader
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.named_arrays import UnknownName
 from flexarm.foundation.validation import Array, real_number
 
@@ -84,7 +83,7 @@ class Sensor:
 def warn_of_unread_sensors(names: Sequence[str]) -> None:
     """An encoder at a joint whose law reads the motor behind the spring changes nothing."""
     if names:
-        warnings.warn(
+        warn(
             f"sensors: the law has never looked at {', '.join(map(repr, names))}: what it reads has no such sensor",
             ValidityWarning,
             stacklevel=3,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
@@ -128,8 +129,6 @@ class SecondRate:
 
     @cached_property
     def _rates(self) -> list[Any]:
-        import casadi as ca
-
         t = ca.SX.sym("t")
         found = [ca.SX(self.of.expression(t, 2))]
         for _ in range(2):

@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from functools import cached_property, wraps
 from typing import Any, ParamSpec
 
+import casadi as ca
 import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
@@ -199,8 +200,6 @@ class Profile:
         -------
         casadi.SX or casadi.MX
         """
-        import casadi as ca
-
         s = ca.SX.sym("t")
         out = self.pieces[0].expression(s, order)
         for start, piece in zip(self.breaks, self.pieces[1:], strict=True):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
+import casadi as ca
 import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
@@ -64,8 +65,6 @@ class Wave:
         return found if isinstance(found, np.ndarray) else np.full(t.shape, found, dtype=float)
 
     def expression(self, t: Any, order: int) -> Any:
-        import casadi as ca
-
         return self._at(t, order, ca.sin)
 
     def look(self, begin: float, end: float, order: int) -> tuple[Segment, Bandwidth]:
@@ -112,8 +111,6 @@ class Formula:
     @cached_property
     def _rates(self) -> list[Any]:
         """CasADi functions of the value and its two rates."""
-        import casadi as ca
-
         t = ca.SX.sym("t")
         found = [traced(self.function, t)]
         for _ in range(2):
@@ -134,8 +131,6 @@ class ChirpSegment:
         return np.asarray(self._at(t, order, np.sin, np.cos), dtype=float)
 
     def expression(self, t: Any, order: int) -> Any:
-        import casadi as ca
-
         return self._at(t, order, ca.sin, ca.cos)
 
     def look(self, begin: float, end: float, order: int) -> tuple[Segment, Bandwidth]:
@@ -222,8 +217,6 @@ class Spline:
         return np.column_stack([knots[:-1], knots[1:], longest])
 
     def expression(self, t: Any, order: int) -> Any:
-        import casadi as ca
-
         curve = self.curve.derivative(order) if order else self.curve
         if len(curve.x) > MOST_KNOTS:
             raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from flexarm.dynamics.bodies import Coordinate
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_number
 from flexarm.results.step_history import StepHistory
 
@@ -113,7 +112,7 @@ def residual(run: Run, name: str, after: Any) -> float:
     swings = [np.ptp(each) / 2 for each in values]
     largest = values[int(np.argmax(swings))]
     if max(swings) > MIN_MOTION * np.abs(largest).max() and _turns(largest) < 2:
-        warnings.warn(
+        warn(
             f"residual: {shown(name)} does not go to and fro between t = {after:g} s and the end of the run: what "
             "vibrates goes further; simulate for a period or more after the move",
             ValidityWarning,

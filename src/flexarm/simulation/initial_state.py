@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from flexarm.dynamics.arguments import POSITION_TOLERANCE, Vector
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
 from flexarm.robot import MovingJoint
@@ -102,7 +101,7 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
         if heard and moved.max(initial=0.0) > REPORTED_CHANGE * max(1.0, float(np.abs(old / sizes).max())):
             k = int(moved.argmax())
             name, unit = system.names[k], system.units[k].replace("1", "")
-            warnings.warn(
+            warn(
                 f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
                 f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),
                 ValidityWarning,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time as clock
-import warnings
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -20,7 +19,7 @@ from flexarm.feedback.feedback import recorded_torque
 from flexarm.feedback.outputs import Gains
 from flexarm.feedback.sensors import warn_of_unread_sensors
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import collect_warnings, shown
+from flexarm.foundation.messages import collect_warnings, shown, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
@@ -241,7 +240,7 @@ def simulate(
         if again.status != "interrupted" and not (again.status == "failed" and run.status != "failed"):
             exact = _system(again.robot)
             record(again, exact, errors, repeated=True)
-            warnings.warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
+            warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
             warn_of_validity(again, exact)
             return again
     with interrupts.catching(), interrupts.deferring():  # the run is there: Ctrl-C must not lose it

@@ -15,14 +15,13 @@ monte_carlo: a case with values drawn from distributions.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from flexarm.dynamics.arguments import Vector
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Robot
 from flexarm.sweeps.plan import MOST, plan_of
@@ -87,14 +86,12 @@ def _points(members: int, dimensions: int, seed: int, sobol: bool) -> Array:
     sequence = qmc.Sobol(dimensions, scramble=True, seed=np.random.default_rng(seed))
     if members & (members - 1):
         near = 2 ** round(np.log2(members))
-        warnings.warn(
+        warn(
             f"members = {members}: Sobol's points are balanced where they are a power of two; take {near}",
             UserWarning,
             stacklevel=4,
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return np.asarray(sequence.random(members), dtype=float)
+    return np.asarray(sequence.random_base2((members - 1).bit_length())[:members], dtype=float)
 
 
 LEAST = 8  # members: fewer explain nothing

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any
@@ -18,7 +17,7 @@ from flexarm.codegen.library import building
 from flexarm.dynamics.model_structure import parameters_of
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
-from flexarm.foundation.messages import error_text, shown, suggestion
+from flexarm.foundation.messages import collect_warnings, error_text, shown, suggestion
 from flexarm.foundation.validation import real_number
 from flexarm.integrators.inputs import Schedule
 from flexarm.robot import DescriptionError, Robot
@@ -148,8 +147,7 @@ def rehearse(case: SweepCase, varied: Collection[str] = ()) -> None:
     _require_switches(native=settings.native, verify=settings.verify)
     system = System(case.robot, native=False)
     recorded_points(system, settings.points)
-    with building, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # each member says it again
+    with building, collect_warnings():  # each member gives them again
         schedule = Schedule(system, case.torque, case.motion, case.loads)
         require_finite_work(case.duration, plan.dt, None if schedule.controller is None else schedule.controller.rate)
         settings.samples(case.duration, system.nq)

@@ -6,14 +6,13 @@ from __future__ import annotations
 import os
 import sys
 import time as clock
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import whole_number
 from flexarm.sweeps import prepare as structures
@@ -208,4 +207,4 @@ def _warn(sentence: str) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(sentence, UserWarning, stacklevel=level)
+    warn(sentence, UserWarning, stacklevel=level)

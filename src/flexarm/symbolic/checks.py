@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.robot import (
     Damping,
     Drive,
@@ -284,7 +283,7 @@ def select_default_stiffening(robot: Robot, kept: bool) -> str:
         if _model_restriction(with_stiffening(robot, "shortening"), kept)
         else "stiffening='shortening' derives second-order links, "
     )
-    warnings.warn(
+    warn(
         f"the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate have "
         f"{', '.join(found)}: {reason}; {second}stiffening='none' derives the zero-order model without this warning",
         ValidityWarning,
