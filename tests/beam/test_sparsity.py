@@ -77,7 +77,7 @@ def known(of: LinkIntegrals):
     for name in ("a", "b"):
         yield name, getattr(of, name), p.a, nothing
     for name in ("section_inertia", "j", "K", "D", "D_ratios", "M_elastic"):
-        yield name, getattr(of, name), getattr(p, name), p.M_elastic_ones if name == "M_elastic" else nothing
+        yield name, getattr(of, name), getattr(p, name), nothing
     forms = SecondOrderBlocks(of)
     for k, each in forms.present(DISPLACEMENT_PRODUCTS):
         for power in (0, 1):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.sweeps.apply_changes import applied, known_names
+from flexarm.sweeps.apply_changes import PROFILES, STATES, applied, gains_of, names, profiles_of
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.plan import field
 
@@ -56,6 +56,16 @@ def test_numbers_of_profiles():
     assert (found.loads[0].force[1](T) == fa.sine(1.0, 5.0)(T)).all()
     assert found.loads[0].torque[2](0.0) == 1.5
     assert CASE.loads[0].torque[2] == 0.0
+
+
+def known_names(case):
+    """Names of all that can be varied of a case, except for fields of the robot."""
+    for root in STATES:
+        yield from (f"{root}.{each}" for each in fa.System(case.robot, native=False).names)
+    yield from (f"gains.{each}" for each in gains_of(case))
+    for root in PROFILES:
+        for place, given in profiles_of(case, root).items():
+            yield from (f"{root}.{place}.{each}".removesuffix(".") for each in names(given, f"{root}.{place}"))
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -24,7 +24,6 @@ FAST_SHARE = 0.25  # of the swings are at least so fast
 A_PERIOD = 6  # samples of a vibration that can be seen
 ALIASED_SAMPLES = 2  # samples a period, or fewer, show something else
 REFINEMENTS = (1, 2, 5, 10, 20)  # as many samples as without vibration; times of one run are found in those of another
-MOST_TIMES = REFINEMENTS[-1]
 MOST_NUMBERS = 2_000_000  # of each of q, v and a that samples are increased to
 
 

@@ -144,18 +144,6 @@ def is_of_case(name: str) -> bool:
     return name.partition(".")[0] in ROOTS
 
 
-def known_names(case: SweepCase) -> Iterator[str]:
-    """All names that do not lead into the robot."""
-    coordinates = System(case.robot, native=False).names
-    for root in STATES:
-        yield from (f"{root}.{each}" for each in coordinates)
-    yield from (f"gains.{each}" for each in gains_of(case))
-    for root in PROFILES:
-        for place, given in profiles_of(case, root).items():
-            where = f"{root}.{place}"
-            yield from (f"{where}.{each}" if each else where for each in names(given, where))
-
-
 # --- initial states ---
 
 
