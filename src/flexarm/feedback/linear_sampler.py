@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from flexarm.dynamics.quantity_names import AXES, derivative, split_derivative
 from flexarm.feedback.digital_law import DigitalLaw
 from flexarm.feedback.measurements import NO_STATES, LawView, Reader
 from flexarm.feedback.outputs import Gains, column, state_column
-from flexarm.feedback.sensors import Senses
+from flexarm.feedback.sensors import Senses, SensorChannel
 from flexarm.foundation.named_arrays import NamedSymbols, UnknownName
 from flexarm.foundation.validation import Array
 from flexarm.profiles.tracing import silent_numpy_support
@@ -76,50 +76,53 @@ def linear_rows(expression: ca.SX, variables: ca.SX) -> LinearRows:
         If it has anything else in it.
     """
     function = ca.Function("rows", [variables], [ca.densify(expression)])
-    count, work = variables.numel(), dict[int, _Terms]()
+    reader, work = _TermReader(variables.numel()), dict[int, _Terms]()
     out = [_Terms() for _ in range(expression.numel())]
-    limited: list[tuple[_Terms, float, float]] = []
-
-    def limit(value: _Terms, lower: float, upper: float) -> _Terms:
-        if value.is_constant:
-            return _Terms({-1: min(max(value.constant, lower), upper)})
-        limited.append((value, lower, upper))
-        return _Terms({count + len(limited) - 1: 1.0})
-
     for k in range(function.n_instructions()):
         operation, to = function.instruction_id(k), function.instruction_output(k)
         places = function.instruction_input(k)
         if operation == ca.OP_CONST:
             work[to[0]] = _Terms({-1: function.instruction_constant(k)})
-            continue
-        if operation == ca.OP_INPUT:
+        elif operation == ca.OP_INPUT:
             work[to[0]] = _Terms({places[1]: 1.0})
-            continue
-        given = [work[place] for place in places]
-        if operation == ca.OP_OUTPUT:
-            out[to[1]] = given[0]
-        elif operation in (ca.OP_ADD, ca.OP_SUB):
-            work[to[0]] = given[0].plus(given[1], 1.0 if operation == ca.OP_ADD else -1.0)
-        elif operation == ca.OP_MUL:
-            one, other = given if given[1].is_constant else given[::-1]
-            work[to[0]] = one.times(other.constant)
-        elif operation == ca.OP_DIV:
-            work[to[0]] = given[0].times(1 / given[1].constant)
-        elif operation == ca.OP_NEG:
-            work[to[0]] = given[0].times(-1.0)
-        elif operation == ca.OP_TWICE:
-            work[to[0]] = given[0].times(2.0)
-        elif operation in (ca.OP_FMIN, ca.OP_FMAX):
-            one, other = given if given[1].is_constant else given[::-1]
-            bound = other.constant
-            bounds = (-np.inf, bound) if operation == ca.OP_FMIN else (bound, np.inf)
-            work[to[0]] = limit(one, *bounds)
+        elif operation == ca.OP_OUTPUT:
+            out[to[1]] = work[places[0]]
         else:
-            raise NotLinear
-    width = count + len(limited) + 1
-    saturated = np.array([_dense(value, width) for value, _, _ in limited]).reshape(-1, width)
-    lower, upper = (np.array([each[k] for each in limited]) for k in (1, 2))
+            work[to[0]] = reader.apply(operation, [work[place] for place in places])
+    width = reader.count + len(reader.limited) + 1
+    saturated = np.array([_dense(value, width) for value, _, _ in reader.limited]).reshape(-1, width)
+    lower, upper = (np.array([each[k] for each in reader.limited]) for k in (1, 2))
     return LinearRows(np.array([_dense(each, width) for each in out]).reshape(-1, width), saturated, lower, upper)
+
+
+class _TermReader:
+    """Applies operations to linear functions of so many variables; `limited` are those that were limited."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.limited: list[tuple[_Terms, float, float]] = []
+
+    def apply(self, operation: int, given: list[_Terms]) -> _Terms:
+        """Return the linear function that an operation makes of others; raise NotLinear if it makes none."""
+        if operation in (ca.OP_ADD, ca.OP_SUB):
+            return given[0].plus(given[1], 1.0 if operation == ca.OP_ADD else -1.0)
+        if operation == ca.OP_DIV:
+            return given[0].times(1 / given[1].constant)
+        if operation in (ca.OP_NEG, ca.OP_TWICE):
+            return given[0].times(-1.0 if operation == ca.OP_NEG else 2.0)
+        if operation not in (ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX):
+            raise NotLinear
+        one, other = given if given[1].is_constant else given[::-1]
+        if operation == ca.OP_MUL:
+            return one.times(other.constant)
+        bound = other.constant
+        return self._limit(one, *((-np.inf, bound) if operation == ca.OP_FMIN else (bound, np.inf)))
+
+    def _limit(self, value: _Terms, lower: float, upper: float) -> _Terms:
+        if value.is_constant:
+            return _Terms({-1: min(max(value.constant, lower), upper)})
+        self.limited.append((value, lower, upper))
+        return _Terms({self.count + len(self.limited) - 1: 1.0})
 
 
 def _dense(value: _Terms, width: int) -> Array:
@@ -218,7 +221,7 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
     view = _SymbolicSample(law, states)
     said, told = law.ask(ca.SX.sym("t"), view)
     sources = [source for _, source in view.measured.values()]
-    sensors = law.senses.channels
+    sensors = list(law.senses.channels.values())
     if samples * (len(view.read) + len(sensors)) > MOST_NUMBERS:
         return None
     every = [*(symbol for symbol, _ in view.measured.values()), *view.read.values(), symbols]
@@ -227,7 +230,6 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
     signals = [*dict.fromkeys([*law.senses.signals, *(place for source, place in sources if source == SIGNAL)])]
     outputs = [signal_row(law.reader, name) for name in signals]
     nu, motors, start = law.system.nu, law.motors, (law.own or NO_STATES).numbers()
-    delays = [each.delay for each in sensors.values()]
     times = np.arange(samples) / law.rate
     z = len(sources) + len(view.read) + len(start)
     values = np.zeros(z + len(found.saturated) + len(signals))
@@ -240,22 +242,18 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
         "states": len(start),
         "saturated": len(found.saturated),
         "command_line": max(motors.waits, default=0) + 1,
-        "reading_line": max(delays, default=0) + 1,
+        "reading_line": max((each.delay for each in sensors), default=0) + 1,
     }
     arrays = {
+        **_sensor_arrays(sensors, samples, counts["reading_line"]),
         "waits": np.array(motors.waits),
         "moves": motors.moves,
         "sources": np.array([source for source, _ in sources]),
         "places": np.array([signals.index(place) if source == SIGNAL else place for source, place in sources]),
-        "channel_signals": np.arange(len(sensors)),
-        "channel_delays": np.array(delays),
         "first_torques": motors.start,
         "limits": law.limits,
         "signal_rows": np.array([row[:-1] for row in outputs]),
         "signal_offsets": np.array([row[-1] for row in outputs]),
-        "biases": np.array([each.sensor.bias for each in sensors.values()]),
-        "resolutions": np.array([each.sensor.resolution for each in sensors.values()]),
-        "noise": np.array([each.noise(samples) for each in sensors.values()]).T,
         "reference_table": np.array([law.references[name].values(times, order) for name, order in view.read]).T,
         "saturated_rows": found.saturated,
         "lower": found.lower,
@@ -265,14 +263,25 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
         "values": values,
         "commands": np.zeros(nu),
         "next_states": np.zeros(len(start)),
-        "readings": np.zeros(len(sensors)),
-        "last_readings": np.zeros(len(sensors)),
-        "lines": np.zeros((len(sensors), counts["reading_line"])),
         "command_lines": np.zeros((counts["command_line"], nu)),
     }
     if not all(np.isfinite(arrays[name]).all() for name in ("reference_table", "command_rows", "state_rows")):
         return None
     return LinearSampler(counts, arrays, frozenset(view.looked))
+
+
+def _sensor_arrays(sensors: Sequence[SensorChannel], samples: int, line: int) -> dict[str, Array]:
+    """Return the arrays of sensors; `line` is the number of readings that they keep."""
+    return {
+        "channel_signals": np.arange(len(sensors)),
+        "channel_delays": np.array([each.delay for each in sensors]),
+        "biases": np.array([each.sensor.bias for each in sensors]),
+        "resolutions": np.array([each.sensor.resolution for each in sensors]),
+        "noise": np.array([each.noise(samples) for each in sensors]).T,
+        "readings": np.zeros(len(sensors)),
+        "last_readings": np.zeros(len(sensors)),
+        "lines": np.zeros((len(sensors), line)),
+    }
 
 
 def signal_row(reader: Reader, name: str) -> Array:

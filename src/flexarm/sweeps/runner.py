@@ -71,11 +71,7 @@ def conducted(
 ) -> xr.Dataset:
     """The results of all members, labelled. `completed`: adds to them what follows from them."""
     measures = checked_measures(measure)
-    if keep is not None and not (isinstance(keep, str) and keep == "runs"):
-        raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
-    for each in plan.fields:
-        if each.name in (measures or ()):
-            raise ValueError(f"measure: {each.name!r} is what varies; take another name")
+    _require_request(plan, measures, keep)
     workers = None if how.executor is None else Workers(how.executor)
     plan.require_possible(case, HINTS.get(kind, ""))
     for sentence in plan.odd_units(case):
@@ -94,13 +90,12 @@ def conducted(
         sweeps: list[TaskQueue] = []
         ended = _gathered(case, table, measures, keep, how, workers, store, sweeps)
         notes = [note for each in sweeps for note in each.notes]
-        seconds = clock.perf_counter() - begin
         attributes = {
             "status": ended,
             "summary": table.summary(),
             "notes": "; ".join(dict.fromkeys(notes)),
             "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
-            "wall_time": seconds,
+            "wall_time": clock.perf_counter() - begin,
         }
         data = completed(table.dataset(case, kind, attributes))
         if store is not None and ended == "completed":
@@ -109,13 +104,26 @@ def conducted(
         if store is not None:
             store.close()
     if ended != "completed":
-        done = len(plan) - len(table.missing)
-        where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
-        told = f"; its statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
-        _warn(f"the {KINDS[kind]} was interrupted after {done} of {len(plan)} members; {where}{told}")
+        _warn_of_interruption(KINDS[kind], table, store, data.attrs.get("statistics"))
     if attributes["summary"]:
         _warn(str(attributes["summary"]))
     return data if store is None or keep is None else _with_runs(data, store, plan, keep)
+
+
+def _require_request(plan: SweepPlan, measures: Mapping[str, Measure] | None, keep: Any) -> None:
+    """Raise ValueError if `keep` is unknown, or a measure has the name of a field."""
+    if keep is not None and not (isinstance(keep, str) and keep == "runs"):
+        raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
+    for each in plan.fields:
+        if each.name in (measures or ()):
+            raise ValueError(f"measure: {each.name!r} is what varies; take another name")
+
+
+def _warn_of_interruption(what: str, table: Table, store: Store | None, statistics: str | None) -> None:
+    members = len(table.plan)
+    where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
+    told = f"; its statistics are {statistics}" if statistics is not None else ""
+    _warn(f"the {what} was interrupted after {members - len(table.missing)} of {members} members; {where}{told}")
 
 
 def _gathered(

@@ -146,14 +146,30 @@ def _read(section: Mapping[str, Any]) -> SweepRequest:
         for name in section
         if name not in FIELDS
     ]
-    over: dict[str, Any] = {}
-    given = section.get("over")
+    over, drawn = _read_over(section.get("over"), problems)
+    options: dict[str, Any] = {}
+    for name, kind in {"members": int, "seed": int, "sobol": bool, "elementwise": bool}.items():
+        value = section.get(name)
+        if value is None:
+            continue
+        if wrong := _wrong(name, value, kind, drawn):
+            problems.append(DescriptionProblem(join_paths(SWEEP, name), value, wrong))
+        options[name] = value
+    if (measures := section.get("measure")) is not None:
+        options["measure"] = _read_measures(measures, problems)
+    if problems:
+        raise DescriptionError(problems)
+    return SweepRequest(drawn, {"over": over, **options})
+
+
+def _read_over(given: Any, problems: list[DescriptionProblem]) -> tuple[dict[str, Any], bool]:
+    """Return the values by field, and True if they are distributions; add what is wrong to the problems."""
     where = join_paths(SWEEP, "over")
     if not isinstance(given, Mapping) or not given:
-        problems.append(
-            DescriptionProblem(where, ..., "is required: values by field, links.fore.payload.mass: [0.1, 0.2]")
-        )
-        given = {}
+        sentence = "is required: values by field, links.fore.payload.mass: [0.1, 0.2]"
+        problems.append(DescriptionProblem(where, ..., sentence))
+        return {}, False
+    over: dict[str, Any] = {}
     for name, each in given.items():
         try:
             over[str(name)] = _values(each)
@@ -162,35 +178,20 @@ def _read(section: Mapping[str, Any]) -> SweepRequest:
     drawn = any(_is_distribution(each) for each in given.values())
     if drawn and not all(_is_distribution(each) for each in given.values()):
         problems.append(DescriptionProblem(where, ..., "has distributions and values; give one or the other"))
-    options: dict[str, Any] = {}
-    for name, kind in {"members": int, "seed": int, "sobol": bool, "elementwise": bool}.items():
-        value = section.get(name)
-        if value is None:
-            continue
-        wrong = _wrong(name, value, kind, drawn)
-        if wrong:
-            problems.append(DescriptionProblem(join_paths(SWEEP, name), value, wrong))
-        options[name] = value
-    if (measures := section.get("measure")) is not None:
-        names = [measures] if isinstance(measures, str) else measures
-        if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
-            problems.append(
-                DescriptionProblem(
-                    join_paths(SWEEP, "measure"), measures, f"must be names of measures: {', '.join(USUAL)}"
-                )
-            )
-        else:
-            problems += [
-                DescriptionProblem(
-                    join_paths(SWEEP, "measure"), name, f"there is no such measure{suggestion(name, list(USUAL))}"
-                )
-                for name in names
-                if name not in USUAL
-            ]
-        options["measure"] = names
-    if problems:
-        raise DescriptionError(problems)
-    return SweepRequest(drawn, {"over": over, **options})
+    return over, drawn
+
+
+def _read_measures(given: Any, problems: list[DescriptionProblem]) -> Any:
+    """Return a list of names of measures; add what is wrong to the problems."""
+    where, names = join_paths(SWEEP, "measure"), [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+        problems.append(DescriptionProblem(where, given, f"must be names of measures: {', '.join(USUAL)}"))
+        return names
+    for name in names:
+        if name not in USUAL:
+            sentence = f"there is no such measure{suggestion(name, list(USUAL))}"
+            problems.append(DescriptionProblem(where, name, sentence))
+    return names
 
 
 def _wrong(name: str, value: Any, kind: type, drawn: bool) -> str:

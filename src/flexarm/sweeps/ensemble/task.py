@@ -311,27 +311,39 @@ def _too_few_shapes(
     estimate needs the motion of joints or the torques of the run (`_needs_steps`), only the former are compared: they
     run once more, with their steps stored.
     """
-    still = {place for place, end in batch.ends.items() if not end.time or end.status == "failed"}
-    moved = [place for place in range(len(portion)) if place not in still]
-    found: dict[int, Truncation] = {}
-    shapes, first = None, [place for place in moved if int(portion.numbers[place]) in checked]
-    evenly = np.unique(np.linspace(0, len(moved) - 1, CHECKED_CLOSELY).astype(int)) if moved else ()
-    closely = [moved[k] for k in evenly]
-    stored, again = None, {place: k for k, place in enumerate(first)}
+    first, closely = _places_to_compare(batch, portion, checked)
+    steps: dict[int, tuple[Array, Array]] = {}
     if first and _needs_steps(cohort.schedule):
-        closely, these = [], portion.some(first)
-        assert these.rows is not None
-        stored = cohort.batch(these.members, these.rows, True, cancelled, these.speeds)
-        stored.run()
+        steps, closely = _steps_of(cohort, portion, first, cancelled), []
+    found: dict[int, Truncation] = {}
+    shapes = None
     for places in (first, closely):
         for place in (each for each in places if each not in found):
-            steps = None if stored is None else stored.steps_of(again[place])
-            found[place] = _truncation(cohort, batch, portion, place, shapes, steps)
+            found[place] = _truncation(cohort, batch, portion, place, shapes, steps.get(place))
             shapes = found[place].shapes or shapes
         if all((each.error or 0.0) <= MAX_TRUNCATION_ERROR for each in found.values()):
             break
     told = {place: truncation_check.warnings_of(each, batch.end_of(place).time) for place, each in found.items()}
     return {place: sentences for place, sentences in told.items() if sentences}
+
+
+def _places_to_compare(batch: MemberBatch, portion: Portion, checked: Collection[int]) -> tuple[list[int], list[int]]:
+    """Return the places of members that have moved: those in `checked`, and some evenly among all."""
+    still = {place for place, end in batch.ends.items() if not end.time or end.status == "failed"}
+    moved = [place for place in range(len(portion)) if place not in still]
+    evenly = np.unique(np.linspace(0, len(moved) - 1, CHECKED_CLOSELY).astype(int)) if moved else ()
+    return [place for place in moved if int(portion.numbers[place]) in checked], [moved[k] for k in evenly]
+
+
+def _steps_of(
+    cohort: Cohort, portion: Portion, places: list[int], cancelled: Callable[[], bool]
+) -> dict[int, tuple[Array, Array]]:
+    """Run members once more and return times and states of their steps by place."""
+    these = portion.some(places)
+    assert these.rows is not None
+    stored = cohort.batch(these.members, these.rows, True, cancelled, these.speeds)
+    stored.run()
+    return {place: stored.steps_of(k) for k, place in enumerate(places)}
 
 
 def _needs_steps(schedule: Schedule) -> bool:
