@@ -182,7 +182,7 @@ def plot(
     results: RESULTS,
     what: Annotated[
         list[str] | None,
-        typer.Argument(help="quantities, one panel each: upper.q tip.x torque.upper ...", show_default=False),
+        typer.Argument(help='quantities, one panel each: upper.q "upper.q\'" tip.x torque.upper', show_default=False),
     ] = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="file for the figure; by default RESULTS with .png")

@@ -49,7 +49,7 @@ class Profile:
         The segments.
     name : str
         How the profile is printed.
-    made : Made, optional
+    made : ProfileSource, optional
         Function and numbers that made it, so that one of the numbers can be changed.
     data : (float, float), optional
         First and last time of the data behind it (s).
