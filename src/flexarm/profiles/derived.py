@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
@@ -14,7 +13,16 @@ from flexarm.foundation.validation import Array
 from flexarm.profiles.bandwidth import Bandwidth, combined_bandwidth, unlimited_bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, Stretch, fit_segment
 from flexarm.profiles.profile import Profile
-from flexarm.profiles.segments import ChirpSegment, Formula, Opaque, Segment, Spline, Wave, segment_bandwidth
+from flexarm.profiles.segments import (
+    ChirpSegment,
+    Formula,
+    Opaque,
+    Segment,
+    Spline,
+    Wave,
+    derivative_functions,
+    segment_bandwidth,
+)
 
 DATA_SEGMENTS = (Wave, ChirpSegment, Spline)  # pieces whose values are given by their numbers
 
@@ -129,11 +137,7 @@ class SecondRate:
 
     @cached_property
     def _rates(self) -> list[Any]:
-        t = ca.SX.sym("t")
-        found = [ca.SX(self.of.expression(t, 2))]
-        for _ in range(2):
-            found.append(ca.jacobian(found[-1], t))
-        return [ca.Function("rate", [t], [ca.densify(each)]) for each in found]
+        return derivative_functions(lambda t: self.of.expression(t, 2))
 
 
 def second_rate(profile: Profile, where: str) -> Profile:

@@ -110,12 +110,16 @@ class Formula:
 
     @cached_property
     def _rates(self) -> list[Any]:
-        """CasADi functions of the value and its two rates."""
-        t = ca.SX.sym("t")
-        found = [traced(self.function, t)]
-        for _ in range(2):
-            found.append(ca.jacobian(found[-1], t))
-        return [ca.Function("rate", [t], [ca.densify(each)]) for each in found]
+        return derivative_functions(lambda t: traced(self.function, t))
+
+
+def derivative_functions(formula: Callable[[ca.SX], Any]) -> list[ca.Function]:
+    """Return CasADi functions of the value of a formula of t and of its first two derivatives."""
+    t = ca.SX.sym("t")
+    found = [ca.SX(formula(t))]
+    for _ in range(2):
+        found.append(ca.jacobian(found[-1], t))
+    return [ca.Function("derivative", [t], [ca.densify(each)]) for each in found]
 
 
 @dataclass(frozen=True)
