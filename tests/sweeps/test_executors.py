@@ -12,7 +12,7 @@ import pytest
 import flexarm as fa
 from flexarm.sweeps import executors
 from flexarm.sweeps.case import SweepCase
-from flexarm.sweeps.ensemble.task import Job
+from flexarm.sweeps.ensemble.job import Job
 from flexarm.sweeps.executors import packed
 from tests.sweeps import cases
 from tests.sweeps.cases import BAR, known, swept
@@ -47,7 +47,7 @@ def test_warnings_of_threads_belong_to_their_members():
     over, options = {"torque.upper": [0.0, 3.0] * 3}, {"torque": {"upper": 0.0}, "native": False, "measure": ["tip"]}
     with ThreadPoolExecutor(3) as executor, pytest.warns(UserWarning, match="3 of 6 members warn"):
         found = fa.sweep(limp, over, 0.1, executor=executor, **options)
-    assert [bool(each) for each in found["doubts"].values] == [False, True] * 3
+    assert [bool(each) for each in found["warnings"].values] == [False, True] * 3
 
 
 def test_processes_give_what_this_one_gives(pool):
@@ -60,7 +60,7 @@ def test_notes_of_workers_are_heard(monkeypatch):
     def refuses(self, *given):
         raise ArithmeticError("no lanes today")
 
-    monkeypatch.setattr(Job, "_together", refuses)
+    monkeypatch.setattr(Job, "_batch", refuses)
     with ThreadPoolExecutor(2) as executor:
         found = swept(MASSES, executor=executor, native=True)
     assert "members run one by one: ArithmeticError: no lanes today" in found.attrs["notes"]

@@ -59,15 +59,16 @@ def test_statistics_of_a_partial_study_are_of_its_first_draws():
     """Members that are done beyond the first that is missing are those that were quick, and do not count."""
     y = np.arange(100.0)
     status = np.where((y < 40) | (y > 90), "completed", "missing")
-    data = xr.Dataset({"m": ("member", np.where(status == "missing", np.nan, y)), "status": ("member", status)})
+    variables = {"m": ("member", np.where(status == "missing", np.nan, y)), "status": ("member", status)}
+    data = xr.Dataset(variables, attrs={"block_size": 16})
     found = with_statistics(data.assign_coords(a=("member", y)), ["a"], [0.5], even=False)
-    assert float(found["m_quantiles"][0]) == np.median(y[:40])
-    assert found["m_quantiles"].attrs["members"] == 40
-    assert found.attrs["statistics"] == "of the first 40 of 100 members drawn, which are all done"
+    assert float(found["m_quantiles"][0]) == np.median(y[:32])  # whole blocks
+    assert found["m_quantiles"].attrs["members"] == 32
+    assert found.attrs["statistics"] == "of the first 32 of 100 members drawn, which are all done"
     status[0] = "missing"
     none = with_statistics(found.assign(status=("member", status)), ["a"], [0.5], even=False)
     assert np.isnan(none["m_quantiles"]).all()
-    assert none.attrs["statistics"] == "withheld, since fewer than 20 of the first members drawn are done"
+    assert none.attrs["statistics"] == "withheld, since the first block of members drawn is not done"
     whole = with_statistics(found.assign(status=("member", ["completed"] * 100)), ["a"], [0.5], even=False)
     assert "statistics" not in whole.attrs
 

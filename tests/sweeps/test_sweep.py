@@ -108,8 +108,8 @@ def test_what_members_warn_of_is_counted_not_shown_for_each():
         )
     assert len(said) == 1
     assert "2 of 3 members warn, the first is member 1: " in str(said[0].message)
-    assert found["doubts"].values[0] == ""
-    assert "upper" in found["doubts"].values[1]
+    assert found["warnings"].values[0] == ""
+    assert "upper" in found["warnings"].values[1]
 
 
 def test_other_structures_run_and_it_is_said():

@@ -27,8 +27,7 @@ from flexarm.foundation.validation import Array, real_array
 from flexarm.integrators.constraint_solver import Stabilization
 from flexarm.integrators.controlled_plant import ControlledPlant, error_weights
 from flexarm.integrators.loads import loads_of
-from flexarm.integrators.plant import Loads, Plant
-from flexarm.integrators.step_runner import PlantParameters
+from flexarm.integrators.plant import Loads, Plant, PlantParameters
 from flexarm.profiles.bandwidth import Bandwidth, StepBounds, combined_bandwidth, node_factor, unlimited_bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, SegmentTable, Stretch
 from flexarm.profiles.derived import DATA_SEGMENTS, pieces_of
@@ -286,21 +285,17 @@ class Schedule:
                 return self.inputs(t[:k], held), failure
         return self.inputs(t, held), None
 
-    def over(self, t: float, held: HeldTorques | None = None) -> StretchInputs:
-        """Return the inputs from t until the next stop (or kink of what is held), for a driver.
-
-        What can be a table of coefficients is one; otherwise functions are called at the times of the steps.
-        """
+    def table(self, t: float, held: HeldTorques | None = None) -> SegmentTable | None:
+        """Return the coefficients of the inputs from t until the next stop, or kink of what is held; None if one of
+        them can only be called."""
         for stop, last in self._late:
             t = last if stop <= t < last else t
         stretch = bisect_right(self._jumps, t)
         if self._table_of is None or self._table_of[0] != stretch:
             segments = self._segments(t)
             self._table_of = stretch, None if segments is None else SegmentTable(segments)
-        table = self._table_of[1]
-        if table is not None and held is not None:
-            table = table.replaced(1, held.segments(t))
-        return StretchInputs(self, held, table)
+        found = self._table_of[1]
+        return found if found is None or held is None else found.replaced(1, held.segments(t))
 
     def _segments(self, t: float) -> list[CoefficientSegment] | None:
         """Return the coefficients of all inputs from t until the next stop; None where one can only be called."""
@@ -329,25 +324,6 @@ class Schedule:
             if not np.isfinite(values).all():
                 return StopRun(f"{name} is not finite at t = {t[0]:.6g} s")
         return None
-
-
-class StretchInputs:
-    """Inputs of a plant over a stretch without jumps (`codegen.driver.DriverInputs`)."""
-
-    def __init__(self, schedule: Schedule, held: HeldTorques | None, table: SegmentTable | None) -> None:
-        self._schedule, self.held, self._table = schedule, held, table
-
-    @property
-    def segments(self) -> Any:
-        """Coefficients of all inputs, if all have them."""
-        return None if self._table is None else self._table.array
-
-    def __call__(self, times: Array) -> Array:
-        """Return rows of inputs at times (s); raise `Ending` where a function of the user fails."""
-        rows, failure = self._schedule.inputs_until_failure(times, self.held)
-        if failure is not None:
-            raise failure
-        return rows
 
 
 def _torques(system: System, torque: Any) -> list[Profile]:

@@ -36,12 +36,12 @@ from flexarm.robot import Robot
 from flexarm.simulation.build_run import results
 from flexarm.simulation.events import EventDetector
 from flexarm.simulation.initial_state import initial_state
-from flexarm.simulation.integration import Integration
 from flexarm.simulation.options import IntegrationOptions, tolerance_of
 from flexarm.simulation.run_checks import DurationNotice, require_finite_work, require_seen_inputs, sample_times
+from flexarm.simulation.single_run import SingleRun
 
 
-def largest_distance(system: System, run: Integration, tighter: Integration) -> float | None:
+def largest_distance(system: System, run: SingleRun, tighter: SingleRun) -> float | None:
     """Return the largest distance between the links' ends of two runs over their common samples (m), or None.
 
     None if the second run was interrupted or has no sample beyond its start.
@@ -282,13 +282,13 @@ def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
     return [(schedule.system.robot.links[each.link].name, each.x) for each, _ in schedule.loads]
 
 
-def _complete(loop: Integration, q: Array, v: Array, duration: float, progress: bool | None) -> None:
+def _complete(loop: SingleRun, q: Array, v: Array, duration: float, progress: bool | None) -> None:
     with loop.interrupts.catching(), Progress(duration, progress) as bar:
         loop.run(q, v, duration, bar, DurationNotice(duration, loop.schedule.law is not None))
 
 
 def _verified_unless_interrupted(
-    plan: IntegrationOptions, loop: Integration, q: Array, v: Array, progress: bool | None
+    plan: IntegrationOptions, loop: SingleRun, q: Array, v: Array, progress: bool | None
 ) -> Any:
     """Verify a run; keep the run itself if that is interrupted."""
     try:
@@ -300,7 +300,7 @@ def _verified_unless_interrupted(
 
 
 def _verified(
-    plan: IntegrationOptions, loop: Integration, q: Array, v: Array, progress: bool | None
+    plan: IntegrationOptions, loop: SingleRun, q: Array, v: Array, progress: bool | None
 ) -> dict[str, float | int | None]:
     """Return the estimated error of a run from a more accurate one, for its statistics; None if it was interrupted."""
     if loop.interrupts.pressed or not loop.t:
@@ -317,7 +317,7 @@ def _verified(
 
 
 def _gathered(
-    loop: Integration, points: Points, options: Mapping[str, Any], checked: Mapping[str, Any], begin: float
+    loop: SingleRun, points: Points, options: Mapping[str, Any], checked: Mapping[str, Any], begin: float
 ) -> Run:
     """Build the run; Ctrl-C is deferred, since all is computed."""
     interrupts = loop.interrupts

@@ -218,9 +218,10 @@ class Simulation:
             layout, stepper = self._stepper.layout, self._stepper
             column, at = np.zeros(layout.size), layout.state
             column[at.q], column[at.v] = q, v
-            a, power, drained, *forces = stepper.start(q, v, self._idle(t), 0.0)
+            state, idle = column[None, layout.own, None], self._idle(t)[None, :, None]
+            a, power, drained, *forces = (each[0, :, 0] for each in stepper.start(state, idle, np.zeros(1)))
             column[at.a] = column[at.aux] = a
-            column[at.given], column[at.drained] = power, drained
+            column[at.given], column[at.drained] = power[0], drained[0]
             if forces:
                 column[at.forces] = forces[0]
             column[layout.last] = np.inf  # unlike any inputs

@@ -18,12 +18,13 @@ import numpy as np
 from flexarm.dynamics.quantity_names import AXES, STATE_PARTS, state_names
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
-from flexarm.foundation.interrupts import Status, StopRun
+from flexarm.foundation.interrupts import Status
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import ABSURD_STATE, Tolerance
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
 from flexarm.simulation.events import MAX_STOP_OVERRUN, EventDetector
+from flexarm.simulation.members import SingleMember
 from flexarm.simulation.run_checks import Contacts, InertiaMonitor
 
 if TYPE_CHECKING:
@@ -118,8 +119,8 @@ class StepChecks:
         self, system: System, stepper: ZeroOrderHoldStepper, tolerance: Tolerance, dt: float, said: GivenWarnings
     ) -> None:
         self.system, self.stepper, self.tolerance, self.dt, self.said = system, stepper, tolerance, dt, said
-        self._events, self._contacts = EventDetector(system, None), Contacts(system)
-        self._inertia = InertiaMonitor(system, stepper)
+        self._events, self._contacts = EventDetector(system, None), Contacts(system, stepper.report)
+        self._inertia = InertiaMonitor(SingleMember(system, self._events), stepper)
         self.always = bool(self._events.conditions) or self._contacts.any
         self.allowed = math.inf if said.inaccurate else tolerance.allowed
         self.unsolved = tolerance.length
@@ -127,7 +128,10 @@ class StepChecks:
 
     def require_at_start(self, state: Array) -> None:
         """Require a valid initial state."""
-        self._inertia.require_at_start(state)
+        first = state[None, :, None]
+        reasons = self._inertia.infinite_at_start(first, [0]) or self._inertia.singular_at_start(first, [0])
+        if reasons:
+            raise ValueError(reasons[0])
         self._events.require_at_start(state, self.stepper.layout.state)
 
     def look(self, t: float, elapsed: float) -> None:
@@ -145,13 +149,11 @@ class StepChecks:
             )
         times = t + self.dt * np.linspace(0.0, 1.0, len(nodes))
         if alarms or self.always:
-            event = self._events.first(times, nodes, layout, stepper.sizes, stepper.order, self.dt)
+            event = self._events.first(times, nodes, layout, self.system.sizes, stepper.order, self.dt)
             if event is not None:
                 raise StepError(event.sentence, event.status)
-            try:
-                self._inertia.require(t, nodes)
-            except StopRun as ending:
-                raise StepError(str(ending)) from None
+            for reason in self._inertia.singular_along(nodes[..., None], 0, [0]).values():
+                raise StepError(f"diverged at t = {t:.6g} s: {reason}")
             self._look_at_contacts(times, nodes)
         if alarms:
             self._look_at_bending(float(times[-1]), nodes[-1][layout.q])
@@ -181,8 +183,8 @@ class StepChecks:
         for place, (_, length) in events.ends.items():
             low[place], high[place] = -MAX_STOP_OVERRUN * length, (1 + MAX_STOP_OVERRUN) * length
         self.stepper.low[:n], self.stepper.high[:n] = low, high
-        self.stepper.low[2 * n :] = -self._inertia.unusual * system.sizes
-        self.stepper.high[2 * n :] = self._inertia.unusual * system.sizes
+        self.stepper.low[2 * n :] = -self.stepper.unusual[0, 0] * system.sizes
+        self.stepper.high[2 * n :] = self.stepper.unusual[0, 0] * system.sizes
 
     def _of_bending(self) -> Array:
         """Return bounds below which no link bends, twists or curls beyond its model; after the warning, those of exact
@@ -202,7 +204,7 @@ class StepChecks:
 
     def _look_at_contacts(self, times: Array, nodes: Array) -> None:
         """Warn where a joint went through a stop within a step."""
-        missed = self._contacts.first_missed(times, nodes, self.stepper.layout.state, self.stepper.report)
+        missed = self._contacts.first_missed(times, nodes, self.stepper.layout.state)
         if missed is not None and not self.said.jumped:
             self.said.jumped = True
             warn(

@@ -22,8 +22,8 @@ from typing import Any
 from flexarm.codegen.library import building
 from flexarm.foundation.messages import shown
 from flexarm.sweeps.case import Outcome, Outcomes
-from flexarm.sweeps.ensemble.task import Job, Portion
-from flexarm.sweeps.ensemble.task_queue import TaskQueue
+from flexarm.sweeps.ensemble.job import Job, Portion
+from flexarm.sweeps.ensemble.tasks import SweepTasks
 
 
 def packed(job: Job, by_value: bool) -> bytes:
@@ -44,7 +44,7 @@ def work(parcel: bytes | Job, portion: Portion) -> tuple[Outcomes, list[str]]:
     """What a worker does: some members, in one thread; and what it notes of how they were run."""
     notes: list[str] = []
     job = parcel if isinstance(parcel, Job) else _opened(parcel)
-    return job.compute(portion, noted=notes.append), notes
+    return job.compute(portion, on_note=notes.append), notes
 
 
 def _opened(parcel: bytes) -> Job:
@@ -160,7 +160,7 @@ class PreparedBatches:
         return batch
 
 
-def spread(workers: Workers, sweeps: Sequence[TaskQueue]) -> Iterator[Outcomes]:
+def spread(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[Outcomes]:
     """What comes of the members of all sweeps, in the order in which they are done."""
     waiting, suspects = PreparedBatches(_batches(workers, sweeps)), deque[TaskBatch]()
     running: dict[Future[Found], TaskBatch] = {}
@@ -211,7 +211,7 @@ def _halved(batch: TaskBatch, suspects: deque[TaskBatch]) -> Iterator[Outcomes]:
     yield Outcomes.of([Outcome(number, {}, "failed", "the worker that ran it died, each time")])
 
 
-def _batches(workers: Workers, sweeps: Sequence[TaskQueue]) -> Iterator[TaskBatch]:
+def _batches(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[TaskBatch]:
     """Of all tasks, with what their members have in common packed once."""
     for sweep in sweeps:
         parcels = [job if workers.same_process else packed(job, workers.is_dask) for job in sweep.jobs]

@@ -27,8 +27,8 @@ from flexarm.sweeps.case import Member, Outcome, SweepCase
 Measure = Callable[[Run], Any]
 Measures = Mapping[str, Measure]
 
-LEAST = 3  # samples of which an amplitude is told
-OWN = ("status", "reason", "doubts", "run", "member")  # names of what a sweep tells of each member
+MIN_SAMPLE_COUNT = 3  # samples from which an amplitude is computed
+OWN = ("status", "reason", "warnings", "is_exact", "run", "member")  # variables that a sweep adds itself
 COORDINATES = ("link", "axis", "input", "input_unit", "field", "quantile", "unit", "value", "step")  # of its results,
 DERIVED = ("_quantiles", "_first_order", "_derivative", "_derivative_error")  # and what is made of measures
 
@@ -52,7 +52,7 @@ def residual(run: Run) -> float:
     which says nothing of what is left."""
     time = run.array("time")
     late = run.array("tip")[time >= run.statistics["last_input_jump"] - EQUAL_TIMES * time[-1]]
-    if len(late) < LEAST or run.status != "completed":
+    if len(late) < MIN_SAMPLE_COUNT or run.status != "completed":
         return float("nan")
     swings: Array = np.ptp(late, axis=0) / 2
     return float(np.linalg.norm(swings))
@@ -178,10 +178,12 @@ def _number(name: str, function: Measure, run: Run) -> Array:
     return np.asarray(found, dtype=float)
 
 
-def outcome(case: SweepCase, member: Member, measures: Measures, keep_run: bool = False) -> Outcome:
-    """What comes of one member; one that cannot run is an outcome, too. Ctrl-C, which would only end its run, ends
-    all."""
-    with collect_warnings() as said:
+def member_outcome(case: SweepCase, member: Member, measures: Measures, keep_run: bool = False) -> Outcome:
+    """Simulate a member by itself and return its outcome, also if it cannot run.
+
+    Ctrl-C, which would only end its run, raises KeyboardInterrupt.
+    """
+    with collect_warnings() as found_warnings:
         try:
             mine = applied(case, member.changes)
             found = simulate(
@@ -198,13 +200,16 @@ def outcome(case: SweepCase, member: Member, measures: Measures, keep_run: bool 
             return Outcome(member.number, {}, "failed", f"{type(error).__name__}: {sentence(error)}")
         if found.status == "interrupted":
             raise KeyboardInterrupt
-        made = told(member.number, found, measures, keep_run)
-    doubts = tuple(each for each in said if not each.startswith("the run ended early"))  # its status says so
-    return replace(made, doubts=doubts)
+        made = outcome_of_run(member.number, found, measures, keep_run)
+    sentences = tuple(
+        each for each in found_warnings if not each.startswith("the run ended early")
+    )  # its status says so
+    is_exact = bool(found.statistics.get("stiffening", {}).get("repeated"))
+    return replace(made, warnings=sentences, is_exact=is_exact)
 
 
-def told(number: int, run: Run, measures: Measures, keep_run: bool) -> Outcome:
-    """The outcome of a run, by measures; one that failed has none."""
+def outcome_of_run(number: int, run: Run, measures: Measures, keep_run: bool) -> Outcome:
+    """Return the outcome of a run: its measures, unless it failed."""
     try:
         values = measured(run, measures) if run.status != "failed" else {}
     except MeasureFailed as error:

@@ -95,7 +95,6 @@ def _points(members: int, dimensions: int, seed: int, sobol: bool) -> Array:
 
 
 LEAST = 8  # members: fewer explain nothing
-FEWEST = 20  # members of an interrupted study: statistics of fewer are withheld
 MOST_CLASSES = 25
 ESTIMATOR = "{} of the members, about straight lines in {} classes by each field"
 
@@ -148,25 +147,26 @@ def _column(values: Any, dimensions: int) -> Array:
 
 
 def random_sample(data: xr.Dataset) -> int:
-    """Return the number of members, in the order in which they were drawn, before the first that is missing.
+    """Return the number of members, in the order in which they were drawn, that are a random sample.
 
-    It is zero if that are too few for statistics.
+    These are all members or, of a study that was interrupted, whole blocks before the first missing member: inside a
+    block the fastest members run first.
     """
     if "status" not in data:
         return int(data.sizes["member"])
     missing = data["status"].values == MISSING
     if not missing.any():
         return len(missing)
-    first = int(missing.argmax())
-    return first if first >= FEWEST else 0
+    size = int(data.attrs["block_size"])
+    return int(missing.argmax()) // size * size
 
 
 def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[float], even: bool) -> xr.Dataset:
     """Add quantiles and first-order indices of each measure to the results of a Monte Carlo study.
 
     They are over the members that have the measure. Members of a study that was interrupted are no random sample: which
-    of them are done depends on how long they take. Its statistics are those of the members before the first that is
-    missing, if they are not too few, and `attrs["statistics"]` gives their number.
+    of them are done depends on how long they take. Its statistics are those of whole blocks of members, in the order in
+    which they were drawn, if they are not too few; `attrs["statistics"]` gives their number.
     """
     made: dict[str, Any] = {}
     drawn, members = random_sample(data), int(data.sizes["member"])
@@ -198,7 +198,7 @@ def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[fl
     kept = data.drop_vars([*old, *({"quantile", "field"} & set(data.coords))])
     kept.attrs.pop("statistics", None)
     if not drawn and members:
-        kept.attrs["statistics"] = f"withheld, since fewer than {FEWEST} of the first members drawn are done"
+        kept.attrs["statistics"] = "withheld, since the first block of members drawn is not done"
     elif drawn < members:
         kept.attrs["statistics"] = f"of the first {drawn} of {members} members drawn, which are all done"
     return kept.assign(made).assign_coords(quantile=list(levels), field=list(fields))
@@ -280,9 +280,9 @@ def monte_carlo(
 
     Notes
     -----
-    Members run in blocks in the order in which they were drawn. Statistics of an interrupted study are those of the
-    members before the first missing one, which are a random sample; the warning and `attrs["statistics"]` give their
-    number.
+    Members run in blocks of 128, in the order in which they were drawn; inside a block the fastest run first.
+    Statistics of an interrupted study are those of whole blocks, which are a random sample; the warning and
+    `attrs["statistics"]` give the number of their members. Those that are done beyond these are no random sample.
 
     Examples
     --------

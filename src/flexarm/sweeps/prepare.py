@@ -28,10 +28,10 @@ from flexarm.simulation.run_checks import require_finite_work
 from flexarm.simulation.simulate import MIN_DURATION_S, _require_switches, recorded_points, simulate
 from flexarm.sweeps.apply_changes import applied, is_of_case
 from flexarm.sweeps.case import Member, SweepCase, columns_of
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.ensemble.classify import Candidates
-from flexarm.sweeps.ensemble.member_setup import Settings
-from flexarm.sweeps.ensemble.task_queue import TaskQueue
+from flexarm.sweeps.ensemble.cohort import MemberOptions
+from flexarm.sweeps.ensemble.member_groups import MemberGroup
+from flexarm.sweeps.ensemble.tasks import SweepTasks
+from flexarm.sweeps.ensemble.tasks import prepare as prepare_tasks
 from flexarm.sweeps.measures import Measures
 from flexarm.sweeps.plan import SweepPlan, Value, unravelled
 
@@ -101,15 +101,15 @@ def _places(plan: SweepPlan, number: int) -> tuple[int, ...]:
 
 def ready(
     case: SweepCase, members: Sequence[Member], measures: Measures | None, keep_runs: bool, threads: int | None
-) -> TaskQueue:
+) -> SweepTasks:
     """As `engine.prepare` has it; a member that cannot begin is told by its own outcome."""
     if (why := _why_alone(case, members[0])) is None:
         try:
-            return engine.prepare(case, members, measures, keep_runs, threads)
+            return prepare_tasks(case, members, measures, keep_runs, threads)
         except (ValueError, TypeError, KeyError, ArithmeticError) as error:
             why = error_text(error)
-    sweep = TaskQueue(case, Settings(), measures, keep_runs)
-    sweep.add_alone(Candidates(columns_of(members), {}, {}), why)
+    sweep = SweepTasks(case, MemberOptions(), measures, keep_runs)
+    sweep.add_single(MemberGroup(columns_of(members), {}, {}), why)
     return sweep
 
 
@@ -142,15 +142,15 @@ def case_of(robot: Any, duration: Any, options: dict[str, Any], **inputs: Any) -
 
 def rehearse(case: SweepCase, varied: Collection[str] = ()) -> None:
     """Refuse what `simulate` would refuse in every member. `varied`: names of fields whose values are the members'."""
-    settings = Settings.of(case.options)
-    plan = settings.plan(case.robot, case.duration)
+    settings = MemberOptions.of(case.options)
+    plan = settings.integration_options(case.robot, case.duration)
     _require_switches(native=settings.native, verify=settings.verify)
     system = System(case.robot, native=False)
     recorded_points(system, settings.points)
     with building, collect_warnings():  # each member gives them again
         schedule = Schedule(system, case.torque, case.motion, case.loads)
         require_finite_work(case.duration, plan.dt, None if schedule.controller is None else schedule.controller.rate)
-        settings.samples(case.duration, system.nq)
+        settings.sample_times(case.duration, system.nq)
         EventDetector(system, settings.events)
         system.vector(None if isinstance(case.q0, str) else case.q0, "q0")
         system.vector(case.v0, "v0")

@@ -18,8 +18,8 @@ from flexarm.foundation.validation import whole_number
 from flexarm.sweeps import prepare as structures
 from flexarm.sweeps.apply_changes import applied
 from flexarm.sweeps.case import Members, Outcomes, SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.ensemble.task_queue import TaskQueue
+from flexarm.sweeps.ensemble import tasks
+from flexarm.sweeps.ensemble.tasks import SweepTasks
 from flexarm.sweeps.executors import Workers, spread
 from flexarm.sweeps.measures import Measure, checked_measures
 from flexarm.sweeps.plan import SweepPlan
@@ -87,16 +87,9 @@ def conducted(
     try:
         for outcome in store.begin() if store is not None else ():
             table.add(outcome)
-        sweeps: list[TaskQueue] = []
+        sweeps: list[SweepTasks] = []
         ended = _gathered(case, table, measures, keep, how, workers, store, sweeps)
-        notes = [note for each in sweeps for note in each.notes]
-        attributes = {
-            "status": ended,
-            "summary": table.summary(),
-            "notes": "; ".join(dict.fromkeys(notes)),
-            "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
-            "wall_time": clock.perf_counter() - begin,
-        }
+        attributes = _attributes(ended, table, sweeps, clock.perf_counter() - begin)
         data = completed(table.dataset(case, kind, attributes))
         if store is not None and ended == "completed":
             store.finish(data.drop_vars("run", errors="ignore"))
@@ -108,6 +101,18 @@ def conducted(
     if attributes["summary"]:
         _warn(str(attributes["summary"]))
     return data if store is None or keep is None else _with_runs(data, store, plan, keep)
+
+
+def _attributes(ended: str, table: Table, sweeps: Sequence[SweepTasks], seconds: float) -> dict[str, Any]:
+    """Return what a sweep says of itself."""
+    return {
+        "status": ended,
+        "summary": table.summary(),
+        "notes": "; ".join(dict.fromkeys(note for each in sweeps for note in each.notes)),
+        "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
+        "wall_time": seconds,
+        "block_size": max((each.block_size for each in sweeps), default=1),
+    }
 
 
 def _require_request(plan: SweepPlan, measures: Mapping[str, Measure] | None, keep: Any) -> None:
@@ -134,7 +139,7 @@ def _gathered(
     how: RunSettings,
     workers: Workers | None,
     store: Store | None,
-    sweeps: list[TaskQueue],
+    sweeps: list[SweepTasks],
 ) -> str:
     """Run what is missing; how it ended. `sweeps` take what was made ready."""
     missing = set(table.missing)
@@ -168,8 +173,8 @@ def _made_ready(
     measures: Mapping[str, Measure] | None,
     keep_runs: bool,
     threads: int | None,
-    sweeps: list[TaskQueue],
-) -> Iterator[TaskQueue]:
+    sweeps: list[SweepTasks],
+) -> Iterator[SweepTasks]:
     for part in parts:
         sweep = ready(case, part, measures, keep_runs, threads)
         sweeps.append(sweep)
@@ -179,13 +184,13 @@ def _made_ready(
 
 
 def _outcomes(
-    sweeps: Iterable[TaskQueue], workers: Workers | None, threads: int | None, prompt: bool
+    sweeps: Iterable[SweepTasks], workers: Workers | None, threads: int | None, prompt: bool
 ) -> Iterator[Outcomes]:
     if workers is not None:
         yield from spread(workers, list(sweeps))
         return
     for sweep in sweeps:
-        yield from engine.computed(sweep, threads, prompt=prompt)
+        yield from tasks.compute(sweep, threads, prompt=prompt)
 
 
 def _kept(outcomes: Outcomes, table: Table, store: Store | None) -> None:

@@ -163,7 +163,7 @@ def _pickled(value: Any) -> bytes:
         return b""
 
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Journal:
@@ -208,8 +208,10 @@ class Journal:
         line: dict[str, Any] = {"n": outcome.number, "values": values, "status": outcome.status}
         if outcome.reason:
             line["reason"] = outcome.reason
-        if outcome.doubts:
-            line["doubts"] = outcome.doubts
+        if outcome.warnings:
+            line["warnings"] = outcome.warnings
+        if outcome.is_exact:
+            line["is_exact"] = True
         self._append(line)
 
     def close(self) -> None:
@@ -236,8 +238,16 @@ class Journal:
             if read is None:
                 break
             values = {name: np.asarray(value, dtype=float) for name, value in read["values"].items()}
-            doubts = tuple(read.get("doubts", ()))
-            found.append(Outcome(read["n"], values, read["status"], read.get("reason", ""), None, doubts))
+            found.append(
+                Outcome(
+                    read["n"],
+                    values,
+                    read["status"],
+                    read.get("reason", ""),
+                    warnings=tuple(read.get("warnings", ())),
+                    is_exact=read.get("is_exact", False),
+                )
+            )
             end += len(line)
         return found, end
 

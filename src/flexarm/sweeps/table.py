@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,6 +24,8 @@ from flexarm.sweeps.plan import SweepPlan
 if TYPE_CHECKING:
     import xarray as xr
 
+NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")  # in warnings: those that differ by these are of one kind
+MAX_WARNING_KINDS = 5  # in a summary
 MISSING = "missing"  # the status of a member that was not run: the sweep was interrupted
 
 
@@ -36,7 +39,8 @@ class Table:
         self.values: dict[str, Array] = {}
         self.status = np.full(len(plan), MISSING, dtype="U11")
         self.reasons: dict[int, str] = {}
-        self.doubts: dict[int, tuple[str, ...]] = {}
+        self.warnings: dict[int, tuple[str, ...]] = {}
+        self.exact: set[int] = set()  # numbers of members that were repeated with exact links
         self.runs: dict[int, Run] = {}
 
     def add(self, outcome: Outcome) -> Outcome:
@@ -49,27 +53,29 @@ class Table:
         self.status[number] = outcome.status
         if outcome.reason:
             self.reasons[number] = outcome.reason
-        if outcome.doubts:
-            self.doubts[number] = outcome.doubts
+        if outcome.warnings:
+            self.warnings[number] = outcome.warnings
+        if outcome.is_exact:
+            self.exact.add(number)
         if outcome.run is not None:
             self.runs[number] = outcome.run
         return outcome
 
     def take(self, found: Outcomes) -> Outcomes:
         """Note what came of many, as it is returned: the same, column by column."""
-        told = found.told
-        if told.size and (misfit := self._misfit({name: rows.shape[1:] for name, rows in found.values.items()})):
-            endings = {**found.endings, **dict.fromkeys(told.tolist(), ("failed", misfit))}
-            found, told = replace(found, values={}, endings=endings, doubts={}), told[:0]
+        whole = found.in_columns
+        if whole.size and (misfit := self._misfit({name: rows.shape[1:] for name, rows in found.values.items()})):
+            endings = {**found.endings, **dict.fromkeys(whole.tolist(), ("failed", misfit))}
+            found, whole = replace(found, values={}, endings=endings, warnings={}), whole[:0]
         numbers = found.numbers
-        for name, rows in found.values.items() if told.size else ():
-            self._column(name, rows.shape[1:])[numbers[told]] = rows[told]
+        for name, rows in found.values.items() if whole.size else ():
+            self._column(name, rows.shape[1:])[numbers[whole]] = rows[whole]
         self.status[numbers] = "completed"
         for place, (status, reason) in found.endings.items():
             self.status[numbers[place]] = status
             if reason:
                 self.reasons[int(numbers[place])] = reason
-        self.doubts |= {int(numbers[place]): each for place, each in found.doubts.items()}
+        self.warnings |= {int(numbers[place]): each for place, each in found.warnings.items()}
         return replace(found, single={place: self.add(each) for place, each in found.single.items()})
 
     def _column(self, name: str, shape: tuple[int, ...]) -> Array:
@@ -105,11 +111,27 @@ class Table:
         if stopped := int((self.status == "stopped").sum()):
             first = min(k for k in self.reasons if self.status[k] == "stopped")
             said.append(f"{stopped} of {count} members stopped, the first is member {first}: {self.reasons[first]}")
-        if self.doubts:
-            first = min(self.doubts)
-            sentence = self.doubts[first][0]
-            said.append(f"{len(self.doubts)} of {count} members warn, the first is member {first}: {sentence}")
+        said += self._warning_kinds()
         return ". ".join(said)
+
+    def _warning_kinds(self) -> list[str]:
+        """Return a sentence for each kind of warning: of how many members, and the first of them."""
+        kinds: dict[str, list[int]] = {}
+        sentences: dict[str, str] = {}
+        for number in sorted(self.warnings):
+            for each in self.warnings[number]:
+                kind = NUMBERS.sub("#", each)
+                sentences.setdefault(kind, each)
+                kinds.setdefault(kind, []).append(number)
+        common = sorted(kinds.items(), key=lambda each: -len(each[1]))
+        count = len(self.plan)
+        found = [
+            f"{len(members)} of {count} members warn, the first is member {members[0]}: {sentences[kind]}"
+            for kind, members in common[:MAX_WARNING_KINDS]
+        ]
+        if len(common) > MAX_WARNING_KINDS:
+            found.append(f"and {len(common) - MAX_WARNING_KINDS} more kinds of warnings, see the variable 'warnings'")
+        return found
 
     def _usual(self, name: str) -> Usual | None:
         """What a measure is, if it is a usual one, and not somebody's own of that name."""
@@ -154,14 +176,17 @@ class Table:
             used |= dict(zip(dims, rows.shape[1:], strict=True))
             variables[name] = ((*dimensions, *dims), rows.reshape(*shape, *rows.shape[1:]), about)
         variables["status"] = (dimensions, self.status.reshape(shape), {"long_name": "how each run ended"})
-        words = {"reason": self.reasons, "doubts": {k: "; ".join(each) for k, each in self.doubts.items()}}
-        meanings = {"reason": "why it ended early", "doubts": "what was warned of"}
+        words = {"reason": self.reasons, "warnings": {k: "; ".join(each) for k, each in self.warnings.items()}}
+        meanings = {"reason": "why it ended early", "warnings": "warnings of the run"}
         for name, told in words.items():
             if told or name == "reason":
                 column = np.full(len(plan), "", dtype=object)
                 for k, sentence in told.items():
                     column[k] = sentence
                 variables[name] = (dimensions, column.reshape(shape), {"long_name": meanings[name]})
+        if self.exact:
+            column = np.isin(np.arange(len(plan)), list(self.exact))
+            variables["is_exact"] = (dimensions, column.reshape(shape), {"long_name": "repeated with exact links"})
         if self.runs:
             variables["run"] = self.histories()
         made = {

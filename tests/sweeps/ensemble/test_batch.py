@@ -9,7 +9,7 @@ import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
 from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, SweepCase
-from flexarm.sweeps.ensemble import engine
+from flexarm.sweeps.ensemble import tasks
 from flexarm.sweeps.measures import measured, usual_measures
 from tests.simulation.test_constraints import at, beam, four_bar
 from tests.sliders import pair
@@ -24,9 +24,9 @@ def members(**swept):
 
 
 def outcomes(case, these, **options):
-    sweep = engine.prepare(case, these, threads=1, width=SSE2, **options)
+    sweep = tasks.prepare(case, these, threads=1, width=SSE2, **options)
     assert sweep.notes == []  # in lanes, all of them
-    found = {each.number: each for each in engine.run(sweep, threads=1)}
+    found = {each.number: each for each in tasks.run(sweep, threads=1)}
     return [found[each.number] for each in these]
 
 
@@ -292,4 +292,4 @@ def test_fixed_steps_that_are_far_too_long_are_told():
     run = alone(case, Member(0, {}))
     assert (found.status, run.status) == ("completed", "completed")
     assert run.statistics["unsolved"]
-    assert f"did not converge in {run.statistics['unsolved']} of" in found.doubts[0]
+    assert f"did not converge in {run.statistics['unsolved']} of" in found.warnings[0]
