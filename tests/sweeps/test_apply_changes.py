@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.sweeps.apply_changes import applied, known_names
+from flexarm.sweeps.apply_changes import PROFILES, STATES, applied, gains_of, names, profiles_of
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.plan import field
 
@@ -58,6 +58,16 @@ def test_numbers_of_profiles():
     assert CASE.loads[0].torque[2] == 0.0
 
 
+def known_names(case):
+    """Names of all that can be varied of a case, except for fields of the robot."""
+    for root in STATES:
+        yield from (f"{root}.{each}" for each in fa.System(case.robot, native=False).names)
+    yield from (f"gains.{each}" for each in gains_of(case))
+    for root in PROFILES:
+        for place, given in profiles_of(case, root).items():
+            yield from (f"{root}.{place}.{each}".removesuffix(".") for each in names(given, f"{root}.{place}"))
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_scale_multiplies_what_the_other_numbers_make(order):
     changes = dict([("torque.upper.scale", 2.0), ("torque.upper.amplitude", 0.5)][::order])
@@ -76,7 +86,7 @@ def test_functions_of_t_and_shaped_profiles_have_a_scale_only():
 
 
 def test_gains_and_references_of_a_law():
-    found = applied(FEEDBACK, {"gains.kp": 5.0, "gains.row[2]": 7.0, "references.upper.q.end": 3.0}).torque
+    found = applied(FEEDBACK, {"gains.kp": 5.0, "gains.row[2]": 7.0, "references.upper.q.y1": 3.0}).torque
     assert found.gains == {"kp": 5.0, "row": [1.0, 7.0]}
     assert found.references["upper.q"](2.0) == pytest.approx(3.0)
     assert found.law is law
@@ -122,8 +132,8 @@ def test_a_part_that_is_not_there_yet_has_a_unit_too():
 def test_slides_and_their_motions_are_in_metres():
     rail = fa.Robot(links=[fa.Link("slide", 0.5, mass=1.0, joint=fa.SlidingPrismatic())])
     case = SweepCase(rail, 1.0, motion={"slide": fa.cycloid(0, 0.2, 1)})
-    assert field(case, "motion.slide.end").unit == "m"
-    assert field(case, "motion.slide.duration").unit == "s"
+    assert field(case, "motion.slide.y1").unit == "m"
+    assert field(case, "motion.slide.t1").unit == "s"
     assert field(SweepCase(rail, 1.0, motion={"slide": fa.trapezoid(0, 1, 1, 2)}), "motion.slide.speed").unit == "m/s"
 
 

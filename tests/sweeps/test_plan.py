@@ -25,11 +25,11 @@ def test_all_combinations_the_last_field_fastest():
 
 
 def test_values_side_by_side():
-    plan = plan_of(CASE, {MASS: [0.1, 0.2], E: [1e10, 2e10]}, together=True)
+    plan = plan_of(CASE, {MASS: [0.1, 0.2], E: [1e10, 2e10]}, elementwise=True)
     assert (len(plan), plan.dimensions) == (2, ("member",))
     assert plan[1].changes == {MASS: 0.2, E: 2e10}
     with pytest.raises(ValueError, match="equally many"):
-        plan_of(CASE, {MASS: [0.1, 0.2], E: [1e10]}, together=True)
+        plan_of(CASE, {MASS: [0.1, 0.2], E: [1e10]}, elementwise=True)
 
 
 def test_members_are_made_when_they_are_asked_for():

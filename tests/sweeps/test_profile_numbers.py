@@ -12,7 +12,7 @@ from flexarm.sweeps.apply_changes import changed, names, numbers, value
 MADE = {
     "constant": constant(2.0),
     "bang_bang": fa.bang_bang(0.1, (1, 2)),
-    "step": fa.step(1.0, at=0.5),
+    "step": fa.step(0.0, 1.0, 0.5),
     "ramp": fa.ramp(0.0, 1.0, 0.5, 1.5),
     "sine": fa.sine(1.0, 2.0),
     "chirp": fa.chirp(1.0, 1.0, 5.0, 2.0),

@@ -2,7 +2,7 @@
 
 Names lead to fields of the robot (`links.fore.payload.mass`), initial coordinates and rates (`q0.upper.q`,
 `v0.upper.q`), gains of a law (`gains.kp`, `gains.kp[1]` of a list), and numbers of profiles: of torques, motions, loads
-and references of a law (`torque.upper.amplitude`, `motion.upper.duration`, `loads.0.force.1`, `references.fore.q.end`),
+and references of a law (`torque.upper.amplitude`, `motion.upper.t1`, `loads.0.force.1`, `references.fore.q.y1`),
 and the `scale` of any profile.
 """
 
@@ -29,7 +29,7 @@ from flexarm.robot.path_updates import apply_changes as robot_changed
 from flexarm.sweeps.case import SweepCase
 
 SCALE = "scale"
-SECONDS = ("switch", "at", "begin", "finish", "duration")
+SECONDS = ("switch", "t0", "t1")
 RATES = {"speed": "/s", "acceleration": "/s2", "jerk": "/s3"}
 
 
@@ -82,16 +82,14 @@ def changed(given: Any, new: Mapping[str, Any], where: str) -> Profile:
     return copied(made, [factor], [0.0], f"{factor!r} * {made.name}")
 
 
-def unit(given: Any, name: str, of_value: str, where: str) -> str:
-    """Return the unit of a number of a profile, from the unit of its values."""
-    made = profile(given, where).made
-    kind = "" if made is None else made.function.__name__
+def unit(name: str, of_value: str) -> str:
+    """Return the unit of an argument of a profile whose values have a unit."""
     argument = name.partition(".")[0]
     if argument in (SCALE, "smooth"):
         return "1"
     if argument in SECONDS:
         return "s"
-    if argument == "frequency" or (kind == "chirp" and argument in ("start", "end")):
+    if argument in ("frequency", "f0", "f1"):
         return "Hz"
     if argument == "phase":
         return "rad"
@@ -145,18 +143,6 @@ def changed_robot(robot: Robot, changes: Mapping[str, Any]) -> Robot:
 def is_of_case(name: str) -> bool:
     """Return True if a name does not lead into the robot."""
     return name.partition(".")[0] in ROOTS
-
-
-def known_names(case: SweepCase) -> Iterator[str]:
-    """Yield all names that do not lead into the robot."""
-    coordinates = System(case.robot, native=False).names
-    for root in STATES:
-        yield from (f"{root}.{each}" for each in coordinates)
-    yield from (f"gains.{each}" for each in gains_of(case))
-    for root in PROFILES:
-        for place, given in profiles_of(case, root).items():
-            where = f"{root}.{place}"
-            yield from (f"{where}.{each}" if each else where for each in names(given, where))
 
 
 # --- initial states ---

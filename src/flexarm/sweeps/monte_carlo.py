@@ -11,14 +11,13 @@ spread evenly in each class, so squares are compared as they are.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from flexarm.dynamics.arguments import Vector
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Robot
 from flexarm.sweeps.plan import MOST, plan_of
@@ -85,14 +84,12 @@ def _points(members: int, dimensions: int, seed: int, sobol: bool) -> Array:
     sequence = qmc.Sobol(dimensions, scramble=True, seed=np.random.default_rng(seed))
     if members & (members - 1):
         near = 2 ** round(np.log2(members))
-        warnings.warn(
+        warn(
             f"members = {members}: Sobol's points are balanced where they are a power of two; take {near}",
             UserWarning,
             stacklevel=4,
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return np.asarray(sequence.random(members), dtype=float)
+    return np.asarray(sequence.random_base2((members - 1).bit_length())[:members], dtype=float)
 
 
 LEAST = 8  # members: fewer explain nothing
@@ -306,7 +303,7 @@ def monte_carlo(
         raise ValueError(f"quantiles = {shown(quantiles)}: must be a list of probabilities between 0 and 1")
     how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
-    plan = plan_of(case, drawn(over, count, whole_number("seed", seed), sobol), together=True)
+    plan = plan_of(case, drawn(over, count, whole_number("seed", seed), sobol), elementwise=True)
     names = [each.name for each in plan.fields]
 
     def completed(data: xr.Dataset) -> xr.Dataset:

@@ -55,7 +55,7 @@ def field(case: SweepCase, name: object, sample: Any = None) -> Field:
     place, given, number = profile_at(case, root, rest)
     where = f"{root}.{place}"
     now = apply_changes.value(given, number, where)
-    unit = apply_changes.unit(given, number, _unit_of(case, root, place), where)
+    unit = apply_changes.unit(number, _unit_of(case, root, place))
     words = {"torque": "torque of", "motion": "motion of", "references": "reference of", "loads": "load"}[root]
     return Field(name, unit, f"{number.replace('.', ' ') or 'value'} of the {words} {place}", now)
 
@@ -127,21 +127,21 @@ Value = float | int | str | bool
 class SweepPlan(Sequence[Member]):
     """Members in a row, made when they are asked for.
 
-    columns: by field the values along its own dimension or, of members that lie `together`, one for each member.
+    columns: by field the values along its own dimension or, of an `elementwise` plan, one for each member.
     """
 
     fields: tuple[Field, ...]
     columns: tuple[tuple[Value, ...], ...]
-    together: bool = False
+    elementwise: bool = False
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
         lengths = tuple(len(column) for column in self.columns)
-        return lengths[:1] if self.together else lengths
+        return lengths[:1] if self.elementwise else lengths
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        return ("member",) if self.together else tuple(each.name for each in self.fields)
+        return ("member",) if self.elementwise else tuple(each.name for each in self.fields)
 
     @cached_property
     def _count(self) -> int:
@@ -162,14 +162,14 @@ class SweepPlan(Sequence[Member]):
         if not -len(self) <= number < len(self):
             raise IndexError(f"there are {len(self)} members")
         number %= len(self)
-        places = (number,) * len(self.fields) if self.together else unravelled(number, self.shape)
+        places = (number,) * len(self.fields) if self.elementwise else unravelled(number, self.shape)
         values = (column[place] for column, place in zip(self.columns, places, strict=True))
         return Member(number, {each.name: value for each, value in zip(self.fields, values, strict=True)})
 
     def members(self, numbers: Sequence[int]) -> Members:
         """Return members by their numbers, as columns."""
         of = np.array(numbers, dtype=np.intp)
-        places = (of,) * len(self.fields) if self.together else np.unravel_index(of, self.shape)
+        places = (of,) * len(self.fields) if self.elementwise else np.unravel_index(of, self.shape)
         columns = {
             each.name: [column[k] for k in at.tolist()]
             for each, column, at in zip(self.fields, self.columns, places, strict=True)
@@ -208,7 +208,7 @@ class SweepPlan(Sequence[Member]):
         return said
 
 
-def plan_of(case: SweepCase, over: object, together: bool = False) -> SweepPlan:
+def plan_of(case: SweepCase, over: object, elementwise: bool = False) -> SweepPlan:
     """Return the plan for the values by name in `over`."""
     if not isinstance(over, Mapping) or not over:
         raise TypeError(f"over = {shown(over)}: must be values by name, {{'links.fore.payload.mass': [0.0, 0.1, 0.2]}}")
@@ -219,10 +219,10 @@ def plan_of(case: SweepCase, over: object, together: bool = False) -> SweepPlan:
         columns.append(column)
     _require_different(case, [each.name for each in fields])
     lengths = [len(column) for column in columns]
-    if together and len(set(lengths)) > 1:
+    if elementwise and len(set(lengths)) > 1:
         told = ", ".join(f"{each.name} {length}" for each, length in zip(fields, lengths, strict=True))
-        raise ValueError(f"over: values that lie side by side must be equally many, but there are: {told}")
-    plan = SweepPlan(tuple(fields), tuple(columns), together)
+        raise ValueError(f"over: elementwise values must be equally many, but there are: {told}")
+    plan = SweepPlan(tuple(fields), tuple(columns), elementwise)
     if len(plan) > MOST:
         raise ValueError(f"over: makes {len(plan):.3g} members, and at most {MOST:.0e} are run")
     return plan

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any
@@ -13,7 +12,7 @@ from flexarm.codegen.library import building
 from flexarm.dynamics.model_structure import parameters_of
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
-from flexarm.foundation.messages import error_text, shown, suggestion
+from flexarm.foundation.messages import collect_warnings, error_text, shown, suggestion
 from flexarm.foundation.validation import real_number
 from flexarm.integrators.inputs import Schedule
 from flexarm.robot import DescriptionError, Robot
@@ -96,7 +95,7 @@ def _is_number(case: SweepCase, name: str, sample: Value) -> bool:
 
 
 def _places(plan: SweepPlan, number: int) -> tuple[int, ...]:
-    return (number,) * len(plan.fields) if plan.together else unravelled(number, plan.shape)
+    return (number,) * len(plan.fields) if plan.elementwise else unravelled(number, plan.shape)
 
 
 def ready(
@@ -150,12 +149,11 @@ def rehearse(case: SweepCase, varied: Collection[str] = ()) -> None:
     _require_switches(native=settings.native, verify=settings.verify)
     system = System(case.robot, native=False)
     recorded_points(system, settings.points)
-    with building, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # each member says it again
+    with building, collect_warnings():  # each member gives them again
         schedule = Schedule(system, case.torque, case.motion, case.loads)
         require_finite_work(case.duration, plan.dt, None if schedule.controller is None else schedule.controller.rate)
         settings.sample_times(case.duration, system.nq)
-        EventDetector(system, settings.stop)
+        EventDetector(system, settings.events)
         system.vector(None if isinstance(case.q0, str) else case.q0, "q0")
         system.vector(case.v0, "v0")
         if not any(name.startswith(STARTS) or ".joint" in name for name in varied):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time as clock
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import whole_number
 from flexarm.sweeps import prepare as structures
@@ -74,11 +73,7 @@ def conducted(
     `completed`: function that adds what follows from them.
     """
     measures = checked_measures(measure)
-    if keep is not None and not (isinstance(keep, str) and keep == "runs"):
-        raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
-    for each in plan.fields:
-        if each.name in (measures or ()):
-            raise ValueError(f"measure: {each.name!r} is what varies; take another name")
+    _require_request(plan, measures, keep)
     workers = None if how.executor is None else Workers(how.executor)
     plan.require_possible(case, HINTS.get(kind, ""))
     for sentence in plan.odd_units(case):
@@ -96,16 +91,7 @@ def conducted(
             table.add(outcome)
         sweeps: list[SweepTasks] = []
         ended = _gathered(case, table, measures, keep, how, workers, store, sweeps)
-        notes = [note for each in sweeps for note in each.notes]
-        seconds = clock.perf_counter() - begin
-        attributes = {
-            "status": ended,
-            "summary": table.summary(),
-            "notes": "; ".join(dict.fromkeys(notes)),
-            "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
-            "wall_time": seconds,
-            "block_size": max((each.block_size for each in sweeps), default=1),
-        }
+        attributes = _attributes(ended, table, sweeps, clock.perf_counter() - begin)
         data = completed(table.dataset(case, kind, attributes))
         if store is not None and ended == "completed":
             store.finish(data.drop_vars("run", errors="ignore"))
@@ -113,13 +99,38 @@ def conducted(
         if store is not None:
             store.close()
     if ended != "completed":
-        done = len(plan) - len(table.missing)
-        where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
-        told = f"; its statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
-        _warn(f"the {KINDS[kind]} was interrupted after {done} of {len(plan)} members; {where}{told}")
+        _warn_of_interruption(KINDS[kind], table, store, data.attrs.get("statistics"))
     if attributes["summary"]:
         _warn(str(attributes["summary"]))
     return data if store is None or keep is None else _with_runs(data, store, plan, keep)
+
+
+def _attributes(ended: str, table: Table, sweeps: Sequence[SweepTasks], seconds: float) -> dict[str, Any]:
+    """Return what a sweep says of itself."""
+    return {
+        "status": ended,
+        "summary": table.summary(),
+        "notes": "; ".join(dict.fromkeys(note for each in sweeps for note in each.notes)),
+        "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
+        "wall_time": seconds,
+        "block_size": max((each.block_size for each in sweeps), default=1),
+    }
+
+
+def _require_request(plan: SweepPlan, measures: Mapping[str, Measure] | None, keep: Any) -> None:
+    """Raise ValueError if `keep` is unknown, or a measure has the name of a field."""
+    if keep is not None and not (isinstance(keep, str) and keep == "runs"):
+        raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
+    for each in plan.fields:
+        if each.name in (measures or ()):
+            raise ValueError(f"measure: {each.name!r} is what varies; take another name")
+
+
+def _warn_of_interruption(what: str, table: Table, store: Store | None, statistics: str | None) -> None:
+    members = len(table.plan)
+    where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
+    told = f"; its statistics are {statistics}" if statistics is not None else ""
+    _warn(f"the {what} was interrupted after {members - len(table.missing)} of {members} members; {where}{told}")
 
 
 def _gathered(
@@ -211,4 +222,4 @@ def _warn(sentence: str) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(sentence, UserWarning, stacklevel=level)
+    warn(sentence, UserWarning, stacklevel=level)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from flexarm.dynamics.arguments import Vector
 from flexarm.foundation.finite_differences import derivative_weights
-from flexarm.foundation.messages import error_text, shown
+from flexarm.foundation.messages import collect_warnings, error_text, shown, warn
 from flexarm.foundation.validation import Array, real_number
 from flexarm.robot import Robot
 from flexarm.simulation.simulate import simulate
@@ -176,15 +175,14 @@ def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Se
             if node:
                 rows.append(list(rows[0]))
                 rows[-1][k] += node * size
-    return SweepPlan(tuple(fields), tuple(zip(*rows, strict=True)), together=True)
+    return SweepPlan(tuple(fields), tuple(zip(*rows, strict=True)), elementwise=True)
 
 
 def _alike(case: SweepCase) -> SweepCase:
     """Return the case with the method and the samples that a run would choose automatically."""
     options = {"rtol": TIGHT, **case.options} if case.options.get("dt") is None else dict(case.options)
     inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the first member says it again
+    with collect_warnings():  # the first member gives them again
         tried = simulate(case.robot, case.duration, **inputs, **{**options, "verify": False, "progress": False})
     if tried.status == "interrupted":
         raise KeyboardInterrupt
@@ -218,7 +216,7 @@ def _derivatives(
         ]
     if doubted:
         listed = ", ".join(doubted[:4]) + (", ..." if len(doubted) > 4 else "")
-        warnings.warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning, stacklevel=3)
+        warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning, stacklevel=3)
     import xarray as xr
 
     kept = {name: data.coords[name] for name in data.coords if "member" not in data.coords[name].dims}

@@ -55,7 +55,7 @@ def fingerprint(
         "q0": case.q0,
         "v0": case.v0,
         "the options": {name: value for name, value in case.options.items() if name != "native"},
-        "over": [[each.name for each in plan.fields], plan.columns, plan.together],
+        "over": [[each.name for each in plan.fields], plan.columns, plan.elementwise],
         "measure": measures,
         "keep": kept,
     }
@@ -98,33 +98,42 @@ def _parts(value: Any, level: int) -> Iterator[bytes]:
             yield from _parts(each, inner)
     elif isinstance(value, (set, frozenset)):
         yield from sorted(digest(each).encode() for each in value)
-    elif isinstance(value, Profile) and value.made is not None:
-        yield from _parts([value.made.function.__name__, value.made.given], inner)
-    elif isinstance(value, FunctionType):
-        inside = [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
-        cells = [each.__qualname__ if isinstance(each, type) else each for each in inside]  # `super` has its own class
-        yield from _parts([value.__qualname__, value.__defaults__, value.__kwdefaults__, cells, value.__code__], inner)
-    elif isinstance(value, CodeType):
-        yield value.co_code
-        yield from _parts([value.co_names, value.co_varnames, value.co_consts], inner)
-    elif isinstance(value, partial):
-        yield from _parts([value.func, value.args, value.keywords], inner)
-    elif isinstance(value, MethodType):
-        yield from _parts([value.__func__, value.__self__], inner)
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield from _parts({each.name: getattr(value, each.name) for each in fields(value) if each.compare}, inner)
-    elif isinstance(getattr(value, "__wrapped__", None), FunctionType):  # decorated: lru_cache, jit, ...
-        yield from _parts([type(value).__qualname__, value.__wrapped__], inner)
-    elif isinstance(value, property):
-        yield from _parts([value.fget, value.fset], inner)
-    elif isinstance(value, type):
-        yield from _parts(_of_class(value), inner)
-    elif hasattr(value, "__qualname__"):  # functions that are not written in Python
-        yield f"{getattr(value, '__module__', '')}.{value.__qualname__}".encode()
-    elif not hasattr(value, "__dict__"):
-        yield from _parts([_of_class(type(value)), _pickled(value)], inner)
     else:
-        yield from _parts([_of_class(type(value)), vars(value)], inner)
+        if isinstance(value, CodeType):
+            yield value.co_code
+        content = _content(value)
+        yield from [content] if isinstance(content, bytes) else _parts(content, inner)
+
+
+def _content(value: Any) -> list[Any] | dict[str, Any] | bytes:
+    """Return what determines a function, a class or an object."""
+    if isinstance(value, Profile) and value.made is not None:
+        return [value.made.function.__name__, value.made.given]
+    if isinstance(value, FunctionType):
+        return [value.__qualname__, value.__defaults__, value.__kwdefaults__, _enclosed(value), value.__code__]
+    if isinstance(value, CodeType):
+        return [value.co_names, value.co_varnames, value.co_consts]
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
+    if isinstance(value, MethodType):
+        return [value.__func__, value.__self__]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value) if each.compare}
+    if isinstance(getattr(value, "__wrapped__", None), FunctionType):  # decorated: lru_cache, jit, ...
+        return [type(value).__qualname__, value.__wrapped__]
+    if isinstance(value, property):
+        return [value.fget, value.fset]
+    if isinstance(value, type):
+        return _of_class(value)
+    if hasattr(value, "__qualname__"):  # functions that are not written in Python
+        return f"{getattr(value, '__module__', '')}.{value.__qualname__}".encode()
+    return [_of_class(type(value)), vars(value) if hasattr(value, "__dict__") else _pickled(value)]
+
+
+def _enclosed(function: FunctionType) -> list[Any]:
+    """Return what a function refers to; of classes, such as its own for `super`, the names."""
+    inside = [cell.cell_contents for cell in function.__closure__ or () if cell.cell_contents is not function]
+    return [each.__qualname__ if isinstance(each, type) else each for each in inside]
 
 
 def _of_class(kind: type) -> list[Any]:

@@ -204,8 +204,8 @@ def _coordinates(plan: SweepPlan) -> dict[str, Any]:
     found = {}
     for each, column in zip(plan.fields, plan.columns, strict=True):
         about = {"long_name": each.meaning} | ({"units": each.unit} if each.unit else {})
-        found[each.name] = (plan.dimensions[0] if plan.together else each.name, np.array(column), about)
-    if plan.together:
+        found[each.name] = (plan.dimensions[0] if plan.elementwise else each.name, np.array(column), about)
+    if plan.elementwise:
         found["member"] = ("member", np.arange(len(plan)), {"long_name": "number of the member"})
     return found
 

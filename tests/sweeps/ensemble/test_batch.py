@@ -130,7 +130,7 @@ def test_a_loop_stays_closed(driven):
 
 def law(t, x, gains):
     error = x.reference("a.q") - x["a.q"]
-    return {"a": gains["kp"] * error - 6.0 * x.rate("a.q") + gains["ki"] * x.state("sum")}, {"sum": error}
+    return {"a": gains["kp"] * error - 6.0 * x["a.q'"] + gains["ki"] * x.state("sum")}, {"sum": error}
 
 
 def test_a_law_with_gains_and_states():
@@ -190,7 +190,7 @@ def test_a_condition_of_the_user():
     def still(t, q, v):
         return 0.008 - q["upper.q"]
 
-    case = SweepCase(ARM, 1.0, torque=PUSH, options={"rtol": RTOL, "stop": still, "method": "esdirk"})
+    case = SweepCase(ARM, 1.0, torque=PUSH, options={"rtol": RTOL, "events": still, "method": "esdirk"})
     for member, found in zip(PAYLOADS, outcomes(case, PAYLOADS), strict=True):
         run = alone(case, member)
         assert found.reason.startswith("'still' reached zero")

@@ -151,7 +151,7 @@ def test_a_member_that_vibrates_is_repeated_among_members_that_sag_further():
     case = SweepCase(robot, 1.5, motion={"a": fa.minimum_jerk(0, 1.5, 20.0)}, q0="equilibrium")
     masses, fast = np.linspace(0.06, 0.95, 12), 1
     changes = [
-        {"links.a.payload.mass": float(mass), "motion.a.duration": 0.65 if k == fast else 20.0}
+        {"links.a.payload.mass": float(mass), "motion.a.t1": 0.65 if k == fast else 20.0}
         for k, mass in enumerate(masses)
     ]
     these = [Member(k, each) for k, each in enumerate(changes)]

@@ -56,7 +56,7 @@ class MemberOptions:
     dt: float | None = None
     sample: float | None = None
     points: Mapping[str, tuple[str, float]] | None = None
-    stop: Any = None
+    events: Any = None
     verify: bool = False
     native: Any = "auto"
     width: SimdWidth | None = None
@@ -158,7 +158,7 @@ class Cohort:
             driven = applied(self.case, inputs)
             own = Schedule(self.system, driven.torque, driven.motion, driven.loads).motions
             pairs = [(own[joint], each) for joint, each in self.schedule.motions.items()]
-            differ = any(one(0.0, rate) != other(0.0, rate) for one, other in pairs for rate in (0, 1))
+            differ = any(one(0.0, order) != other(0.0, order) for one, other in pairs for order in (0, 1))
             return "the motion of a driven joint begins elsewhere" if differ else ""
         return "its motion is refused"
 

@@ -147,7 +147,7 @@ TINY = np.finfo(float).tiny
 
 Rows = Callable[[Array], Array]  # from a point, a number for each field, to a row
 
-ADDED, MULTIPLIED, IN_INVERSE = KINDS = 0, 1, 2
+ADDED, KINDS = 0, range(3)
 """How blocks work together in an entry: their changes add up, or multiply, or add up in the inverse of it."""
 
 
@@ -228,7 +228,7 @@ def _together(so_far: Array, now: Array, middle: Array, kinds: Any) -> Array:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         multiplied = so_far * (now / middle)
         in_inverse = 1 / (1 / so_far + (1 / now - 1 / middle))
-    return np.where(kinds == ADDED, so_far + (now - middle), np.where(kinds == MULTIPLIED, multiplied, in_inverse))
+    return np.asarray(np.choose(kinds, (so_far + (now - middle), multiplied, in_inverse)))
 
 
 def surrogate(points: Array, row: Rows, scale: Scale, generator: np.random.Generator) -> Surrogate | None:
