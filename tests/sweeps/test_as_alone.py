@@ -10,7 +10,7 @@ from flexarm.codegen.compiler import find_compiler
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.ensemble import tasks
 from flexarm.sweeps.ensemble.batch import Batch
-from flexarm.sweeps.measures import member_outcome, usual_measures
+from flexarm.sweeps.measures import member_outcome, standard_measures
 from flexarm.sweeps.plan import plan_of
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -38,7 +38,7 @@ def compared(case, over, elementwise=False):
     flat = {name: each.values.reshape(len(plan), -1) for name, each in found.data_vars.items()}
     doubted = flat.get("warnings", np.full((len(plan), 1), ""))
     for member in plan:
-        single = member_outcome(case, member, usual_measures())
+        single = member_outcome(case, member, standard_measures())
         assert flat["status"][member.number] == single.status, member
         assert bool(doubted[member.number, 0]) == bool(single.warnings), (member, single.warnings)
         if single.status == "failed":
@@ -70,7 +70,7 @@ def test_where_the_motion_of_a_driven_joint_begins():
 def test_a_driven_speed_that_jumps_kicks_the_links_of_members():
     """At different times, so that members of a group are kicked one after the other."""
     case = SweepCase(fa.Robot(links=[link()]), 0.3, motion={"a": fa.ramp(0, 0.2, 0.05, 0.2)}, options=OPTIONS)
-    found = compared(case, {"motion.a.begin": [0.05, 0.1], "links.a.payload.mass": [0.1, 0.2]})
+    found = compared(case, {"motion.a.t0": [0.05, 0.1], "links.a.payload.mass": [0.1, 0.2]})
     assert found.attrs["notes"] == ""
 
 

@@ -227,9 +227,9 @@ def test_names_survive_a_file(tmp_path):
 
 
 def test_the_bar_tells_members_and_pace():
-    from flexarm.sweeps.runner import Counting
+    from flexarm.sweeps.runner import MemberProgress
 
-    assert Counting(1000, False).words(250.0, 123.4) == "250 of 1000 members, 123 a second"
+    assert MemberProgress(1000, False).words(250.0, 123.4) == "250 of 1000 members, 123 a second"
 
 
 def test_members_that_run_one_by_one_say_why():

@@ -33,13 +33,13 @@ SECONDS = ("switch", "t0", "t1")
 RATES = {"speed": "/s", "acceleration": "/s2", "jerk": "/s3"}
 
 
-def names(given: Any, where: str) -> list[str]:
+def profile_number_names(given: Any, where: str) -> list[str]:
     """Return the names of the numbers of a profile, or of what may be given for one; that of a constant is empty."""
     made = profile(given, where)
-    return [*(("",) if _is_constant(made) else numbers(made)), SCALE]
+    return [*(("",) if _is_constant(made) else profile_numbers(made)), SCALE]
 
 
-def numbers(made: Profile) -> dict[str, float]:
+def profile_numbers(made: Profile) -> dict[str, float]:
     """Return the numbers with which a profile was made: `amplitude`; of a list, `switch.0`, `switch.1`, ..."""
     return {} if made.made is None else dict(_numbers(made.made.given))
 
@@ -53,13 +53,13 @@ def _numbers(given: Any) -> Iterator[tuple[str, float]]:
             yield from ((f"{name}.{k}", one) for k, one in enumerate(row) if one is not None)
 
 
-def value(given: Any, name: str, where: str) -> float:
+def profile_number(given: Any, name: str, where: str) -> float:
     """Return the present value of a number of a profile."""
     _require(given, name, where)
-    return 1.0 if name == SCALE else numbers(profile(given, where))[name or "value"]
+    return 1.0 if name == SCALE else profile_numbers(profile(given, where))[name or "value"]
 
 
-def changed(given: Any, new: Mapping[str, Any], where: str) -> Profile:
+def profile_with(given: Any, new: Mapping[str, Any], where: str) -> Profile:
     """Return a profile with other numbers, all changed at once: switch times must be in order only together."""
     for name in new:
         _require(given, name, where)
@@ -82,7 +82,7 @@ def changed(given: Any, new: Mapping[str, Any], where: str) -> Profile:
     return copied(made, [factor], [0.0], f"{factor!r} * {made.name}")
 
 
-def unit(name: str, of_value: str) -> str:
+def profile_number_unit(name: str, of_value: str) -> str:
     """Return the unit of an argument of a profile whose values have a unit."""
     argument = name.partition(".")[0]
     if argument in (SCALE, "smooth"):
@@ -101,7 +101,7 @@ def _is_constant(made: Profile) -> bool:
 
 
 def _require(given: Any, name: str, where: str) -> None:
-    known = names(given, where)
+    known = profile_number_names(given, where)
     if name not in known and not (name == "value" and "" in known):
         whole = [f"{where}.{each}" if each else where for each in known]
         asked = f"{where}.{name}" if name else where
@@ -113,13 +113,13 @@ PROFILES = ("torque", "motion", "loads", "references")
 ROOTS = (*STATES, "gains", *PROFILES)  # what names begin with that are not the robot's
 
 
-def applied(case: SweepCase, changes: Mapping[str, Any]) -> SweepCase:
+def apply_changes(case: SweepCase, changes: Mapping[str, Any]) -> SweepCase:
     """Return the case of a member with these changes; raise ValueError, KeyError or DescriptionError if there is
     none.
     """
     of_robot = {name: value for name, value in changes.items() if not is_of_case(name)}
     if of_robot:
-        case = replace(case, robot=changed_robot(case.robot, of_robot))
+        case = replace(case, robot=robot_with(case.robot, of_robot))
     profiles: dict[tuple[str, str], dict[str, Any]] = {}
     for name, value in changes.items():
         root, _, rest = name.partition(".")
@@ -135,7 +135,7 @@ def applied(case: SweepCase, changes: Mapping[str, Any]) -> SweepCase:
     return case
 
 
-def changed_robot(robot: Robot, changes: Mapping[str, Any]) -> Robot:
+def robot_with(robot: Robot, changes: Mapping[str, Any]) -> Robot:
     """Return a robot with changes, as `robot.with_` but without warnings of odd units, which members would repeat."""
     return Robot.model_validate(robot_changed(robot, changes)) if changes else robot
 
@@ -233,7 +233,7 @@ def profile_at(case: SweepCase, root: str, rest: str) -> tuple[str, Any, str]:
 
 
 def _with_numbers(case: SweepCase, root: str, place: str, numbers: Mapping[str, Any]) -> SweepCase:
-    new = changed(profiles_of(case, root)[place], numbers, f"{root}.{place}")
+    new = profile_with(profiles_of(case, root)[place], numbers, f"{root}.{place}")
     if root == "torque":
         return replace(case, torque={**case.torque, place: new})
     if root == "motion":

@@ -24,7 +24,7 @@ from flexarm.sweeps.ensemble.job import Job, Portion
 from flexarm.sweeps.ensemble.tasks import SweepTasks
 
 
-def packed(job: Job, by_value: bool) -> bytes:
+def pack_job(job: Job, by_value: bool) -> bytes:
     """Return a job as bytes.
 
     `by_value`: functions of the program itself are sent with their code, for workers that do not have it.
@@ -40,7 +40,7 @@ def packed(job: Job, by_value: bool) -> bytes:
     raise TypeError(f"executor: {_culprit(job)} cannot be sent to other processes ({problem}); {_advice()}")
 
 
-def work(parcel: bytes | Job, portion: Portion) -> tuple[Outcomes, list[str]]:
+def compute_portion(parcel: bytes | Job, portion: Portion) -> tuple[Outcomes, list[str]]:
     """Compute some members in one thread, on a worker; return their outcomes and notes on how they were run."""
     notes: list[str] = []
     job = parcel if isinstance(parcel, Job) else _opened(parcel)
@@ -82,8 +82,8 @@ def _advice() -> str:
 
 
 Found = tuple[Outcomes, list[str]]  # what comes of members, and notes of how they were run
-AHEAD = 4  # batches sent for each worker: none should wait for the next
-AWAKE = 0.2  # s between looks at whether Ctrl-C was pressed
+PORTIONS_PER_WORKER = 4  # batches sent for each worker: none should wait for the next
+POLL_INTERVAL_S = 0.2  # s between looks at whether Ctrl-C was pressed
 
 
 class Workers:
@@ -111,8 +111,8 @@ class Workers:
     def same_process(self) -> bool:
         return isinstance(self._executor, Threads)
 
-    def submit(self, batch: TaskBatch) -> Future[Found]:
-        return self._executor.submit(work, batch.parcel, batch.portion)
+    def submit(self, batch: SentPortion) -> Future[Found]:
+        return self._executor.submit(compute_portion, batch.parcel, batch.portion)
 
     def renew(self) -> None:
         """Replace a pool of processes that broke by one of the same kind."""
@@ -132,53 +132,53 @@ class Workers:
 
 
 @dataclass(frozen=True)
-class TaskBatch:
+class SentPortion:
     """Members that are sent together; `notes` of their sweep receive those of the worker."""
 
     parcel: bytes | Job
     portion: Portion
     notes: list[str]
 
-    def halved(self) -> Iterator[TaskBatch]:
-        return (TaskBatch(self.parcel, half, self.notes) for half in self.portion.halves)
+    def halved(self) -> Iterator[SentPortion]:
+        return (SentPortion(self.parcel, half, self.notes) for half in self.portion.halves)
 
 
-class PreparedBatches:
+class PreparedPortions:
     """Batches that are made one before they are sent, so that workers do not wait. True while there is one."""
 
-    def __init__(self, batches: Iterator[TaskBatch]) -> None:
+    def __init__(self, batches: Iterator[SentPortion]) -> None:
         self._batches = batches
         self._next = next(batches, None)
 
     def __bool__(self) -> bool:
         return self._next is not None
 
-    def next(self) -> TaskBatch:
+    def next(self) -> SentPortion:
         batch, self._next = self._next, next(self._batches, None)
         assert batch is not None
         return batch
 
 
-def spread(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[Outcomes]:
+def run_on_workers(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[Outcomes]:
     """Yield the outcomes of the members of all sweeps, in the order in which they are done."""
-    waiting, suspects = PreparedBatches(_batches(workers, sweeps)), deque[TaskBatch]()
-    running: dict[Future[Found], TaskBatch] = {}
+    waiting, suspects = PreparedPortions(_portions(workers, sweeps)), deque[SentPortion]()
+    running: dict[Future[Found], SentPortion] = {}
     alone = False  # a batch that was lost runs with no other beside it, until it ends: then it is known which it was
     try:
         while waiting or suspects or running:
-            lost: list[TaskBatch] = []
+            lost: list[SentPortion] = []
             if not running:
                 alone = bool(suspects)
             try:
                 if alone and not running:
                     batch = suspects.popleft()
                     running[workers.submit(batch)] = batch
-                while waiting and not suspects and not alone and len(running) < AHEAD * workers.count:
+                while waiting and not suspects and not alone and len(running) < PORTIONS_PER_WORKER * workers.count:
                     batch = waiting.next()
                     running[workers.submit(batch)] = batch
             except BrokenExecutor:
                 lost.append(batch)
-            for future in wait(running, AWAKE, FIRST_COMPLETED).done:
+            for future in wait(running, POLL_INTERVAL_S, FIRST_COMPLETED).done:
                 batch = running.pop(future)
                 try:
                     found, notes = future.result()
@@ -190,7 +190,7 @@ def spread(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[Outcomes]
             if not lost:
                 continue
             if alone and len(lost) == 1:
-                yield from _halved(lost[0], suspects)
+                yield from _halve(lost[0], suspects)
             else:
                 suspects.extend(lost)
             if not running:
@@ -201,7 +201,7 @@ def spread(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[Outcomes]
         workers.close()
 
 
-def _halved(batch: TaskBatch, suspects: deque[TaskBatch]) -> Iterator[Outcomes]:
+def _halve(batch: SentPortion, suspects: deque[SentPortion]) -> Iterator[Outcomes]:
     """Halve a batch that killed its worker; yield the outcome of a single member."""
     if len(batch.portion) > 1:
         suspects.extend(batch.halved())
@@ -210,11 +210,11 @@ def _halved(batch: TaskBatch, suspects: deque[TaskBatch]) -> Iterator[Outcomes]:
     yield Outcomes.of([Outcome(number, {}, "failed", "the worker that ran it died, each time")])
 
 
-def _batches(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[TaskBatch]:
+def _portions(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[SentPortion]:
     """Yield the batches of all tasks; what their members have in common is packed once."""
     for sweep in sweeps:
-        parcels = [job if workers.same_process else packed(job, workers.is_dask) for job in sweep.jobs]
-        yield from (TaskBatch(parcels[task.job], sweep.portion(task), sweep.notes) for task in sweep.tasks)
+        parcels = [job if workers.same_process else pack_job(job, workers.is_dask) for job in sweep.jobs]
+        yield from (SentPortion(parcels[task.job], sweep.portion(task), sweep.notes) for task in sweep.tasks)
 
 
 def _is_dask(given: Any) -> bool:

@@ -22,7 +22,7 @@ from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Robot
 from flexarm.sweeps.plan import MOST, plan_of
 from flexarm.sweeps.prepare import case_of
-from flexarm.sweeps.runner import RunSettings, conducted
+from flexarm.sweeps.runner import RunSettings, run_plan
 from flexarm.sweeps.table import MISSING
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EDGE = 2.0**-53  # quantiles of unbounded distributions at 0 and 1 are infinite
 
 
-def drawn(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[Any]]:
+def draw_values(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[Any]]:
     """Return for each field as many values as members: quantiles at points of the unit cube, random or of a Sobol
     sequence.
     """
@@ -303,10 +303,10 @@ def monte_carlo(
         raise ValueError(f"quantiles = {shown(quantiles)}: must be a list of probabilities between 0 and 1")
     how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
-    plan = plan_of(case, drawn(over, count, whole_number("seed", seed), sobol), elementwise=True)
+    plan = plan_of(case, draw_values(over, count, whole_number("seed", seed), sobol), elementwise=True)
     names = [each.name for each in plan.fields]
 
     def completed(data: xr.Dataset) -> xr.Dataset:
         return with_statistics(data, names, np.unique(levels).tolist(), sobol)
 
-    return conducted(case, plan, measure, keep, how, "monte_carlo", completed)
+    return run_plan(case, plan, measure, keep, how, "monte_carlo", completed)

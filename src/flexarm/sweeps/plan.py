@@ -18,8 +18,17 @@ from flexarm.foundation.validation import real
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.joints import Prismatic
 from flexarm.robot.path_updates import value_at
-from flexarm.sweeps import apply_changes
-from flexarm.sweeps.apply_changes import ROOTS, STATES, applied, is_of_case, profile_at, require_gain, start_of
+from flexarm.sweeps.apply_changes import (
+    ROOTS,
+    STATES,
+    apply_changes,
+    is_of_case,
+    profile_at,
+    profile_number,
+    profile_number_unit,
+    require_gain,
+    start_of,
+)
 from flexarm.sweeps.apply_changes import gains_of as gains_of_law
 from flexarm.sweeps.case import Member, Members, SweepCase
 
@@ -54,8 +63,8 @@ def field(case: SweepCase, name: object, sample: Any = None) -> Field:
         return Field(name, "", f"gain {rest} of the law", gains_of_law(case)[rest])
     place, given, number = profile_at(case, root, rest)
     where = f"{root}.{place}"
-    now = apply_changes.value(given, number, where)
-    unit = apply_changes.unit(number, _unit_of(case, root, place))
+    now = profile_number(given, number, where)
+    unit = profile_number_unit(number, _unit_of(case, root, place))
     words = {"torque": "torque of", "motion": "motion of", "references": "reference of", "loads": "load"}[root]
     return Field(name, unit, f"{number.replace('.', ' ') or 'value'} of the {words} {place}", now)
 
@@ -70,7 +79,7 @@ def _of_robot(case: SweepCase, name: str, sample: Any) -> Field:
         value = value_at(case.robot, name)[0]
     except DescriptionError:
         value = None  # a part that would be made, or a name that is wrong: the robot that has it tells
-    robot = case.robot if sample is None else applied(case, {name: sample}).robot
+    robot = case.robot if sample is None else apply_changes(case, {name: sample}).robot
     try:
         unit = value_at(robot, name)[1]
     except DescriptionError as error:
@@ -162,7 +171,7 @@ class SweepPlan(Sequence[Member]):
         if not -len(self) <= number < len(self):
             raise IndexError(f"there are {len(self)} members")
         number %= len(self)
-        places = (number,) * len(self.fields) if self.elementwise else unravelled(number, self.shape)
+        places = (number,) * len(self.fields) if self.elementwise else unravel(number, self.shape)
         values = (column[place] for column, place in zip(self.columns, places, strict=True))
         return Member(number, {each.name: value for each, value in zip(self.fields, values, strict=True)})
 
@@ -198,7 +207,7 @@ class SweepPlan(Sequence[Member]):
                 which = f"member {member.number} ({self.words(member.number)})"
                 raise ValueError(f"over: {which} cannot be: {problem}{hint}")
 
-    def odd_units(self, case: SweepCase) -> list[str]:
+    def unit_warnings(self, case: SweepCase) -> list[str]:
         """Return the warnings of descriptions about values whose unit looks wrong, at the ends of each field."""
         with collect_warnings() as said:
             for each, column in zip(self.fields, self.columns, strict=True):
@@ -302,13 +311,13 @@ def _levels(column: Sequence[Value]) -> list[Value]:
 
 def _problem(case: SweepCase, changes: Mapping[str, Any]) -> str | None:
     try:
-        applied(case, changes)
+        apply_changes(case, changes)
     except (ValueError, TypeError, KeyError) as error:
         return error_text(error)
     return None
 
 
-def unravelled(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+def unravel(number: int, shape: Sequence[int]) -> tuple[int, ...]:
     """Return the indices along each dimension, as `numpy.unravel_index`, which is slow for one number."""
     places = []
     for length in reversed(shape):

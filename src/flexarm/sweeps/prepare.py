@@ -21,19 +21,19 @@ from flexarm.simulation.events import EventDetector
 from flexarm.simulation.initial_state import initial_state
 from flexarm.simulation.run_checks import require_finite_work
 from flexarm.simulation.simulate import MIN_DURATION_S, _require_switches, recorded_points, simulate
-from flexarm.sweeps.apply_changes import applied, is_of_case
+from flexarm.sweeps.apply_changes import apply_changes, is_of_case
 from flexarm.sweeps.case import Member, SweepCase, columns_of
 from flexarm.sweeps.ensemble.cohort import MemberOptions
 from flexarm.sweeps.ensemble.member_groups import MemberGroup
 from flexarm.sweeps.ensemble.tasks import SweepTasks
 from flexarm.sweeps.ensemble.tasks import prepare as prepare_tasks
 from flexarm.sweeps.measures import Measures
-from flexarm.sweeps.plan import SweepPlan, Value, unravelled
+from flexarm.sweeps.plan import SweepPlan, Value, unravel
 
 MOST = 64  # structures that are told apart
 
 
-def groups(case: SweepCase, plan: SweepPlan) -> list[list[int]]:
+def group_by_structure(case: SweepCase, plan: SweepPlan) -> list[list[int]]:
     """Return the numbers of the members, by structure.
 
     Numbers of a robot are entries of its structure unless they are zero, which may be another structure. Whole numbers
@@ -58,7 +58,7 @@ def groups(case: SweepCase, plan: SweepPlan) -> list[list[int]]:
     return list(structures.values())
 
 
-def said(parts: Sequence[Sequence[int]]) -> str:
+def structure_note(parts: Sequence[Sequence[int]]) -> str:
     """Return a sentence about more than one structure."""
     counts = ", ".join(str(len(each)) for each in parts[:6]) + (", ..." if len(parts) > 6 else "")
     each = "they run group by group, each compiled by itself"
@@ -67,7 +67,7 @@ def said(parts: Sequence[Sequence[int]]) -> str:
 
 def _structure(case: SweepCase, plan: SweepPlan, number: int) -> Any:
     try:
-        system = System(applied(case, plan[number].changes).robot, native=False)
+        system = System(apply_changes(case, plan[number].changes).robot, native=False)
         return parameters_of(system._chain).structure
     except ValueError as error:  # it will fail, by itself
         return str(error)
@@ -89,16 +89,16 @@ def _kinds(case: SweepCase, plan: SweepPlan, k: int, every: bool = False) -> lis
 
 def _is_number(case: SweepCase, name: str, sample: Value) -> bool:
     try:
-        return isinstance(value_at(applied(case, {name: sample}).robot, name)[0], float)
+        return isinstance(value_at(apply_changes(case, {name: sample}).robot, name)[0], float)
     except DescriptionError:
         return False
 
 
 def _places(plan: SweepPlan, number: int) -> tuple[int, ...]:
-    return (number,) * len(plan.fields) if plan.elementwise else unravelled(number, plan.shape)
+    return (number,) * len(plan.fields) if plan.elementwise else unravel(number, plan.shape)
 
 
-def ready(
+def prepare_members(
     case: SweepCase, members: Sequence[Member], measures: Measures | None, keep_runs: bool, threads: int | None
 ) -> SweepTasks:
     """Prepare the tasks of members; if that is impossible, all are run one by one, and outcomes have the errors."""
@@ -139,7 +139,7 @@ def case_of(robot: Any, duration: Any, options: dict[str, Any], **inputs: Any) -
     return SweepCase(robot, duration, **inputs, options=options)
 
 
-def rehearse(case: SweepCase, varied: Collection[str] = ()) -> None:
+def require_valid_case(case: SweepCase, varied: Collection[str] = ()) -> None:
     """Refuse what `simulate` would refuse in every member.
 
     `varied`: names of fields whose values members have.

@@ -15,26 +15,26 @@ from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import whole_number
 from flexarm.sweeps import prepare as structures
-from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.apply_changes import apply_changes
 from flexarm.sweeps.case import Members, Outcomes, SweepCase
 from flexarm.sweeps.ensemble import tasks
 from flexarm.sweeps.ensemble.tasks import SweepTasks
-from flexarm.sweeps.executors import Workers, spread
+from flexarm.sweeps.executors import Workers, run_on_workers
 from flexarm.sweeps.measures import Measure, checked_measures
 from flexarm.sweeps.plan import SweepPlan
-from flexarm.sweeps.prepare import ready, rehearse
+from flexarm.sweeps.prepare import prepare_members, require_valid_case
 from flexarm.sweeps.store import Store, fingerprint, store_of
 from flexarm.sweeps.table import Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_PACKAGE = str(Path(__file__).parent.parent) + os.sep
+PACKAGE_FOLDER = str(Path(__file__).parent.parent) + os.sep
 HINTS = {"monte_carlo": "; draw from a distribution without such values (scipy.stats.truncnorm, lognorm, uniform)"}
 KINDS = {"sweep": "sweep", "monte_carlo": "Monte Carlo study", "sensitivity": "sensitivity study"}
 
 
-class Counting(Progress):
+class MemberProgress(Progress):
     """Progress in members, with their rate and the time left."""
 
     doing = "sweeping"
@@ -59,7 +59,7 @@ class RunSettings:
             whole_number("threads", self.threads, least=1)
 
 
-def conducted(
+def run_plan(
     case: SweepCase,
     plan: SweepPlan,
     measure: Any,
@@ -76,9 +76,9 @@ def conducted(
     _require_request(plan, measures, keep)
     workers = None if how.executor is None else Workers(how.executor)
     plan.require_possible(case, HINTS.get(kind, ""))
-    for sentence in plan.odd_units(case):
+    for sentence in plan.unit_warnings(case):
         _warn(sentence)
-    rehearse(applied(case, plan[0].changes), [each.name for each in plan.fields])
+    require_valid_case(apply_changes(case, plan[0].changes), [each.name for each in plan.fields])
     store = None
     if how.store is not None:
         store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
@@ -90,7 +90,7 @@ def conducted(
         for outcome in store.begin() if store is not None else ():
             table.add(outcome)
         sweeps: list[SweepTasks] = []
-        ended = _gathered(case, table, measures, keep, how, workers, store, sweeps)
+        ended = _run_missing(case, table, measures, keep, how, workers, store, sweeps)
         attributes = _attributes(ended, table, sweeps, clock.perf_counter() - begin)
         data = completed(table.dataset(case, kind, attributes))
         if store is not None and ended == "completed":
@@ -133,7 +133,7 @@ def _warn_of_interruption(what: str, table: Table, store: Store | None, statisti
     _warn(f"the {what} was interrupted after {members - len(table.missing)} of {members} members; {where}{told}")
 
 
-def _gathered(
+def _run_missing(
     case: SweepCase,
     table: Table,
     measures: Mapping[str, Measure] | None,
@@ -147,16 +147,16 @@ def _gathered(
     missing = set(table.missing)
     if not missing:
         return "completed"
-    grouped = structures.groups(case, table.plan)
+    grouped = structures.group_by_structure(case, table.plan)
     if len(grouped) > 1:
-        _warn(structures.said(grouped))
+        _warn(structures.structure_note(grouped))
     wanted = [[each for each in part if each in missing] for part in grouped]
     chosen = [table.plan.members(part) for part in wanted if part]
     interrupts = Interrupts()
     try:
-        with interrupts.catching(), Counting(len(missing), how.progress) as bar:
+        with interrupts.catching(), MemberProgress(len(missing), how.progress) as bar:
             threads = how.threads if workers is None else 2 * workers.count  # so that all end at about the same time
-            made = _made_ready(case, chosen, measures, keep is not None, threads, sweeps)
+            made = _prepared(case, chosen, measures, keep is not None, threads, sweeps)
             done = 0
             for found in _outcomes(made, workers, how.threads, store is not None):
                 with interrupts.deferring():
@@ -169,7 +169,7 @@ def _gathered(
     return "completed"
 
 
-def _made_ready(
+def _prepared(
     case: SweepCase,
     parts: Sequence[Members],
     measures: Mapping[str, Measure] | None,
@@ -178,7 +178,7 @@ def _made_ready(
     sweeps: list[SweepTasks],
 ) -> Iterator[SweepTasks]:
     for part in parts:
-        sweep = ready(case, part, measures, keep_runs, threads)
+        sweep = prepare_members(case, part, measures, keep_runs, threads)
         sweeps.append(sweep)
         if sweep.structures > 1 and len(parts) == 1:  # of more parts the user was told
             _warn(f"the members are of {sweep.structures} structures: they run group by group, each compiled by itself")
@@ -189,7 +189,7 @@ def _outcomes(
     sweeps: Iterable[SweepTasks], workers: Workers | None, threads: int | None, prompt: bool
 ) -> Iterator[Outcomes]:
     if workers is not None:
-        yield from spread(workers, list(sweeps))
+        yield from run_on_workers(workers, list(sweeps))
         return
     for sweep in sweeps:
         yield from tasks.compute(sweep, threads, prompt=prompt)
@@ -220,6 +220,6 @@ def _with_runs(data: xr.Dataset, store: Store, plan: SweepPlan, keep: str | None
 def _warn(sentence: str) -> None:
     """Warn at the first line outside this package."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         level, frame = level + 1, frame.f_back
     warn(sentence, UserWarning, stacklevel=level)

@@ -16,10 +16,10 @@ from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.errors import DescriptionProblem, join_paths
 from flexarm.robot.io.files import SWEEP
 from flexarm.robot.io.yaml_source import Source
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.measures import STANDARD_MEASURES
 from flexarm.sweeps.plan import plan_of
 from flexarm.sweeps.prepare import case_of
-from flexarm.sweeps.runner import RunSettings, conducted
+from flexarm.sweeps.runner import RunSettings, run_plan
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -105,7 +105,7 @@ def sweep(
         raise TypeError(f"elementwise = {shown(elementwise)}: must be True or False")
     how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
-    return conducted(case, plan_of(case, over, elementwise), measure, keep, how)
+    return run_plan(case, plan_of(case, over, elementwise), measure, keep, how)
 
 
 RANGE = ("from", "to", "count", "spacing")
@@ -182,11 +182,11 @@ def _read_measures(given: Any, problems: list[DescriptionProblem]) -> Any:
     """Return a list of names of measures; add what is wrong to the problems."""
     where, names = join_paths(SWEEP, "measure"), [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
-        problems.append(DescriptionProblem(where, given, f"must be names of measures: {', '.join(USUAL)}"))
+        problems.append(DescriptionProblem(where, given, f"must be names of measures: {', '.join(STANDARD_MEASURES)}"))
         return names
     for name in names:
-        if name not in USUAL:
-            sentence = f"there is no such measure{suggestion(name, list(USUAL))}"
+        if name not in STANDARD_MEASURES:
+            sentence = f"there is no such measure{suggestion(name, list(STANDARD_MEASURES))}"
             problems.append(DescriptionProblem(where, name, sentence))
     return names
 

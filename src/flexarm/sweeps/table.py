@@ -18,7 +18,7 @@ from flexarm.feedback.feedback import recorded_torque
 from flexarm.foundation.validation import Array
 from flexarm.results.run import Run
 from flexarm.sweeps.case import Outcome, Outcomes, SweepCase
-from flexarm.sweeps.measures import USUAL, Measures, Usual, usual_measures
+from flexarm.sweeps.measures import STANDARD_MEASURES, Measures, StandardMeasure, standard_measures
 from flexarm.sweeps.plan import SweepPlan
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Table:
 
     def __init__(self, plan: SweepPlan, measures: Measures | None = None) -> None:
         self.plan = plan
-        self._measures = usual_measures() if measures is None else measures
+        self._measures = standard_measures() if measures is None else measures
         self.values: dict[str, Array] = {}
         self.status = np.full(len(plan), MISSING, dtype="U11")
         self.reasons: dict[int, str] = {}
@@ -132,23 +132,23 @@ class Table:
             found.append(f"and {len(common) - MAX_WARNING_KINDS} more kinds of warnings, see the variable 'warnings'")
         return found
 
-    def _usual(self, name: str) -> Usual | None:
+    def _standard(self, name: str) -> StandardMeasure | None:
         """Return a standard measure; None if the name belongs to a measure of the user."""
-        usual = USUAL.get(name)
-        return usual if usual is not None and self._measures[name] is usual.function else None
+        standard = STANDARD_MEASURES.get(name)
+        return standard if standard is not None and self._measures[name] is standard.function else None
 
     def _dimensions(self, name: str) -> tuple[str, ...]:
-        usual = self._usual(name)
-        return () if usual is None else usual.dimensions
+        standard = self._standard(name)
+        return () if standard is None else standard.dimensions
 
     def _about(self, name: str, rows: Array, units: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
         """Return the dimensions of a measure beyond those of the sweep, and its attributes."""
-        usual = self._usual(name)
-        if usual is None or len(usual.dimensions) != rows.ndim - 1:
+        standard = self._standard(name)
+        if standard is None or len(standard.dimensions) != rows.ndim - 1:
             dims = [f"{name}_{k}" for k in range(1, rows.ndim)]
             return tuple(each + "_" * (each in self._measures) for each in dims), {"long_name": name}
-        unit = units[0] if usual.dimensions == ("input",) and len(set(units)) == 1 else usual.unit
-        return usual.dimensions, {"long_name": usual.meaning} | ({"units": unit} if unit else {})
+        unit = units[0] if standard.dimensions == ("input",) and len(set(units)) == 1 else standard.unit
+        return standard.dimensions, {"long_name": standard.meaning} | ({"units": unit} if unit else {})
 
     def histories(self) -> tuple[tuple[str, ...], Any, dict[str, str]]:
         """Return the runs as a variable of a Dataset in memory."""
