@@ -117,7 +117,7 @@ def test_other_numbers_of_shapes_are_other_structures():
 def test_units_that_look_wrong_are_told():
     case = SweepCase(fa.library.two_link_arm(), 1.0)
     plan = plan_of(case, {"links.upper.material.E": [2e5, 2e10], "q0.upper.q": [0.0, 1.0]})
-    (said,) = plan.odd_units(case)
+    (said,) = plan.unit_warnings(case)
     assert "E = 200000: looks like MPa" in said
     with pytest.warns(UserWarning, match="looks like MPa"):
         fa.sweep(case.robot, {"links.upper.material.E": [2e5]}, 0.01, native=False, progress=False)

@@ -29,7 +29,7 @@ from flexarm.results.checks import OF_LAWS
 from flexarm.results.energy_balance import leaks
 from flexarm.results.step_history import between
 from flexarm.robot import MovingJoint
-from flexarm.simulation.members import Members
+from flexarm.simulation.members import MemberRobots
 
 CHECKED_FRACTIONS = np.array([0.25, 0.5, 0.75])  # of a step: where it is looked at
 MIN_STEP_S = 1e-8  # s: such steps have tried enough
@@ -111,7 +111,7 @@ class InertiaMonitor:
     States are (groups, entries, lanes); messages are returned by member.
     """
 
-    def __init__(self, members: Members, stepper: ForceResponse) -> None:
+    def __init__(self, members: MemberRobots, stepper: ForceResponse) -> None:
         self._members, self._stepper, self._layout = members, stepper, stepper.plant.layout
 
     def infinite_at_start(self, first: Array, running: Sequence[int]) -> dict[int, str]:

@@ -28,7 +28,7 @@ class BatchCancelled(Exception):
 
 
 class CohortMembers:
-    """Systems and events of members, made when they are needed. (`Members`.)"""
+    """Systems and events of members, made when they are needed. (`MemberRobots`.)"""
 
     def __init__(self, cohort: Cohort, these: MemberGroup, sizes: Array, push: Array) -> None:
         self._cohort, self._these, self.sizes, self.push = cohort, these, sizes, push
