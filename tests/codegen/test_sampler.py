@@ -151,11 +151,11 @@ def test_a_run_that_stops_has_commands_up_to_its_end_and_no_law_is_called_after_
         return [0.02, 0.0]
 
     stop = lambda t, q, v: 0.0503 - t  # noqa: E731
-    run = simulated(native, torque=fa.Feedback(law, rate=500), stop=stop, sample=0.01)
+    run = simulated(native, torque=fa.Feedback(law, rate=500), events=stop, sample=0.01)
     assert run.status == "stopped"
     assert run.array("time")[-1] == pytest.approx(0.0503, abs=1e-6)
     assert called == pytest.approx([k / 500 for k in range(26)])
-    own = simulated(native, torque=lqg(), stop=stop, sample=0.01)
+    own = simulated(native, torque=lqg(), events=stop, sample=0.01)
     assert own.array("time")[-1] == pytest.approx(0.0503, abs=1e-6)
     assert np.isfinite(own["torque"].values).all()
 

@@ -196,7 +196,7 @@ def test_a_digital_controller_is_not_called_twice():
 def test_a_run_that_is_stopped_is_repeated_to_its_own_end():
     stop = lambda t, q, v: 1.2 - t  # noqa: E731
     with pytest.warns(fa.ValidityWarning, match="repeated with the exact model"):
-        run = moved(arm(), stop=stop)
+        run = moved(arm(), events=stop)
     assert (run.status, run.robot.link("arm").stiffening) == ("stopped", "exact")
     assert run.array("time")[-1] == pytest.approx(1.2)
 
@@ -310,7 +310,7 @@ def test_an_interrupt_of_the_repeated_run_marks_the_first_one(late, monkeypatch)
 
     monkeypatch.setattr(simulate_module, "initial_state", initial)
     with pytest.warns(fa.ValidityWarning, match="interrupted while it was repeated with exact links"):
-        run = moved(arm(), stop=impatient)
+        run = moved(arm(), events=impatient)
     assert run.status == "interrupted"
     assert run.robot.link("arm").stiffening == "shortening"
     np.testing.assert_array_equal(run.array("tip"), expected.array("tip"))
@@ -349,9 +349,7 @@ def test_loads_soften_as_weight_does():
 
 
 def test_statics_near_buckling_are_those_of_exact_links():
-    with pytest.warns(
-        fa.ValidityWarning, match="'c' bends by 5.3% of its length at this .* under 98% of the load"
-    ):
+    with pytest.warns(fa.ValidityWarning, match="'c' bends by 5.3% of its length at this .* under 98% of the load"):
         q = fa.equilibrium(column(0.98, tilt=0.001))
     expected = fa.equilibrium(fa.System(column(0.98, "exact", 0.001), native=False))
     np.testing.assert_allclose(q, expected, atol=1e-9)

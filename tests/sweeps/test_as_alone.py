@@ -10,7 +10,7 @@ from flexarm.codegen.compiler import find_compiler
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.ensemble import tasks
 from flexarm.sweeps.ensemble.batch import Batch
-from flexarm.sweeps.measures import member_outcome, usual_measures
+from flexarm.sweeps.measures import member_outcome, standard_measures
 from flexarm.sweeps.plan import plan_of
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -26,17 +26,19 @@ def link(name="a", **more):
     return fa.Link(name, length, **{**BAR, "flexible": fa.Flexible(bend_y=1), "payload": fa.PointMass(0.15), **more})
 
 
-def compared(case, over, together=False):
+def compared(case, over, elementwise=False):
     """The Dataset, after every member was compared with what comes of it alone."""
     inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = fa.sweep(case.robot, over, case.duration, together=together, progress=False, **inputs, **case.options)
-    plan = plan_of(case, over, together)
+        found = fa.sweep(
+            case.robot, over, case.duration, elementwise=elementwise, progress=False, **inputs, **case.options
+        )
+    plan = plan_of(case, over, elementwise)
     flat = {name: each.values.reshape(len(plan), -1) for name, each in found.data_vars.items()}
     doubted = flat.get("warnings", np.full((len(plan), 1), ""))
     for member in plan:
-        single = member_outcome(case, member, usual_measures())
+        single = member_outcome(case, member, standard_measures())
         assert flat["status"][member.number] == single.status, member
         assert bool(doubted[member.number, 0]) == bool(single.warnings), (member, single.warnings)
         if single.status == "failed":
@@ -60,34 +62,34 @@ DRIVEN = link(joint=fa.Revolute("z", drive=fa.Drive(stiffness=500, rotor_inertia
 def test_where_the_motion_of_a_driven_joint_begins():
     """With an elastic drive: the link began where another member's motion did."""
     case = SweepCase(fa.Robot(links=[DRIVEN]), 0.3, motion={"a": fa.cycloid(0, 1, 0.2)}, options=OPTIONS)
-    found = compared(case, {"motion.a.start": [0.0, 0.3]})
+    found = compared(case, {"motion.a.y0": [0.0, 0.3]})
     assert "begins elsewhere" in found.attrs["notes"]
-    assert compared(case, {"motion.a.duration": [0.15, 0.25]}).attrs["notes"] == ""  # it begins alike
+    assert compared(case, {"motion.a.t1": [0.15, 0.25]}).attrs["notes"] == ""  # it begins alike
 
 
 def test_a_driven_speed_that_jumps_kicks_the_links_of_members():
     """At different times, so that members of a group are kicked one after the other."""
     case = SweepCase(fa.Robot(links=[link()]), 0.3, motion={"a": fa.ramp(0, 0.2, 0.05, 0.2)}, options=OPTIONS)
-    found = compared(case, {"motion.a.begin": [0.05, 0.1], "links.a.payload.mass": [0.1, 0.2]})
+    found = compared(case, {"motion.a.t0": [0.05, 0.1], "links.a.payload.mass": [0.1, 0.2]})
     assert found.attrs["notes"] == ""
 
 
 def test_a_start_at_rest_where_the_motion_begins():
     robot = fa.Robot(links=[link()], gravity=(0, -9.81, 0))
     case = SweepCase(robot, 0.2, motion={"a": fa.cycloid(0, 1.3, 0.2)}, q0="equilibrium", options=OPTIONS)
-    compared(case, {"motion.a.start": [0.0, 1.3]})
+    compared(case, {"motion.a.y0": [0.0, 1.3]})
 
 
 def test_motions_beside_a_law():
     robot = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 0.5, mass=1.0)])
     law = fa.Feedback(lambda t, q, v, gains: {"a": -gains["kd"] * v[0]}, gains={"kd": 1.0})
     case = SweepCase(robot, 0.2, torque=law, motion={"b": fa.cycloid(0, 0.3, 0.2)}, options=OPTIONS)
-    compared(case, {"motion.b.end": [0.1, 0.3], "gains.kd": [1.0, 2.0]})
+    compared(case, {"motion.b.y1": [0.1, 0.3], "gains.kd": [1.0, 2.0]})
 
 
 def test_a_motion_that_jumps_in_some_members():
     case = SweepCase(fa.Robot(links=[link()]), 0.3, motion={"a": fa.ramp(0, 0, 0, 0.2)}, options=OPTIONS)
-    compared(case, {"motion.a.end": [0.0, 0.2]})
+    compared(case, {"motion.a.y1": [0.0, 0.2]})
 
 
 def test_members_that_end_where_they_begin():
@@ -95,7 +97,7 @@ def test_members_that_end_where_they_begin():
     robot = fa.Robot(links=[link(joint=fa.Revolute("z", limits=(-0.5, 0.5)))])
     case = SweepCase(robot, 0.1, torque={"a": 1.0}, options=OPTIONS)
     compared(case, {"q0.a.q": [0.0, 0.5]})
-    compared(case, {"q0.a.q": [0.5, 0.5]}, together=True)
+    compared(case, {"q0.a.q": [0.5, 0.5]}, elementwise=True)
     with pytest.warns(UserWarning, match="1 of 2 members stopped"):
         found = fa.sweep(
             robot,
@@ -106,7 +108,7 @@ def test_members_that_end_where_they_begin():
             **OPTIONS,
         )
     assert found["status"].values.tolist() == ["completed", "stopped"]
-    stopped = {**OPTIONS, "stop": lambda t, q, v: 0.35 - q[0]}
+    stopped = {**OPTIONS, "events": lambda t, q, v: 0.35 - q[0]}
     compared(SweepCase(robot, 0.1, options=stopped), {"q0.a.q": [0.36, 0.4]})
 
 
@@ -169,7 +171,7 @@ def test_robots_without_a_free_coordinate():
     assert compared(SweepCase(still, 0.1, options=OPTIONS), {"links.a.length": [0.5, 1.0, 2.0]}).attrs["notes"] == ""
     driven = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", limits=(-1, 1)), mass=1.0)])
     case = SweepCase(driven, 0.3, motion={"a": fa.cycloid(0, 1, 0.4)}, options=OPTIONS)  # until it has energy
-    assert compared(case, {"motion.a.end": [0.5, 1.5], "links.a.mass": [1.0, 2.0]}).attrs["notes"] == ""
+    assert compared(case, {"motion.a.y1": [0.5, 1.5], "links.a.mass": [1.0, 2.0]}).attrs["notes"] == ""
 
 
 def test_a_member_that_an_explicit_method_suits_least_runs_by_itself():

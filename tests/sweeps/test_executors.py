@@ -13,7 +13,7 @@ import flexarm as fa
 from flexarm.sweeps import executors
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.ensemble.job import Job
-from flexarm.sweeps.executors import packed
+from flexarm.sweeps.executors import pack_job
 from tests.sweeps import cases
 from tests.sweeps.cases import BAR, known, swept
 
@@ -82,7 +82,7 @@ def test_what_cannot_be_sent_is_told_by_name():
     lock = threading.Lock()
     job = Job(SweepCase(BAR, 1.0), {"peak": lambda run: lock}, False)
     with pytest.raises(TypeError, match=r"measure 'peak' = .* cannot be sent to other processes"):
-        packed(job, by_value=True)
+        pack_job(job, by_value=True)
 
 
 def test_a_process_that_dies_costs_nothing_but_time():
@@ -112,7 +112,7 @@ def require_one_failure(executor):
 
 def test_a_batch_that_kills_its_worker_late_is_halved(monkeypatch):
     """Several looks pass between the start of a batch and the death of its worker."""
-    monkeypatch.setattr(executors, "AWAKE", 1e-4)
+    monkeypatch.setattr(executors, "POLL_INTERVAL_S", 1e-4)
     with ProcessPoolExecutor(2) as executor:
         require_one_failure(executor)
 

@@ -18,7 +18,7 @@ from flexarm.dynamics.straight_links import BasisMatrices, StraightRobot, is_sup
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import warn_caller
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Flexible, Link, Reduced, Robot
 from flexarm.robot.errors import DescriptionError
@@ -388,7 +388,7 @@ def warn_of_frequencies(system: System, q: Array, held: Collection[int]) -> None
     """
     links = [each.link for each in system.actuators if each.coordinate.index in held]
     for sentence in frequency_warnings(system.robot, joint_posture(system, q), links):
-        warn_caller(sentence, ValidityWarning)
+        warn(sentence, ValidityWarning)
 
 
 def joint_posture(system: System, q: Array) -> Posture:

@@ -8,7 +8,7 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import DEFLECTION_LIMIT, ValidityWarning, bend_shares, could_be_exact, with_exact_links
-from flexarm.foundation.messages import warn_caller
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
@@ -102,7 +102,7 @@ def system_for_posture(robot: Robot | System, q: Array) -> System | None:
     one = f"link '{next(iter(bent))}' bends by {share:.1%} of its"
     loaded = f"under {min(1 - left, 1.0):.0%} of the load that buckles the robot"
     why = f"and the second-order model is meant for less than {limit:.0%}" if share > limit else loaded
-    warn_caller(
+    warn(
         f"{many if len(bent) > 1 else one} length at this posture {why}: the exact model is used for "
         f"{_listed(candidates)} (stiffening 'auto')",
         ValidityWarning,
@@ -132,7 +132,7 @@ def exact_system(robot: Robot | System, reason: str) -> System | None:
     candidates = replaceable_links(resolved.robot)
     if not candidates:
         return None
-    warn_caller(
+    warn(
         f"{reason} with second-order links: the exact model is used for {_listed(candidates)} (stiffening 'auto')",
         ValidityWarning,
     )

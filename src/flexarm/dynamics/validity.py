@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexarm.dynamics.links import model_of
-from flexarm.foundation.messages import warn_caller
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Link, Robot
 
@@ -152,7 +152,7 @@ def node_turns(system: SystemBase, q: Array) -> dict[str, Array]:
 def warn_of_posture(system: System, q: Array) -> None:
     """Warn of links that bend or twist too far for their models at a posture."""
     for sentence in posture_warnings(system, q):
-        warn_caller(sentence, ValidityWarning)
+        warn(sentence, ValidityWarning)
 
 
 def posture_warnings(system: System, q: Array, when: str = "") -> list[str]:
@@ -210,7 +210,7 @@ def require_size(robot: Robot) -> None:
     if size > MAX_INSTRUCTION_COUNT:
         raise ValueError(f"{where}{way}; {_round(MAX_INSTRUCTION_COUNT)} are the most")
     wait = "or wait: the first call takes some seconds, machine code minutes"
-    warn_caller(f"{where}{way}, {wait}")
+    warn(f"{where}{way}, {wait}")
 
 
 def _round(number: float) -> str:

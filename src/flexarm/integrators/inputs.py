@@ -68,8 +68,8 @@ class Schedule:
         self.require_data(duration)
         seen: list[tuple[str, Bandwidth]] = []
 
-        def known(name: str, each: Profile, rate: int) -> Profile:
-            found, outlook = each.look(0.0, duration, rate)
+        def known(name: str, each: Profile, order: int) -> Profile:
+            found, outlook = each.look(0.0, duration, order)
             seen.append((name, outlook))
             return found
 
@@ -260,7 +260,7 @@ class Schedule:
             t = np.where((t >= stop) & (t < last), last, t)
         rows += [*now] if now is not None else [each.values(t) for each in self.torques]
         rows += [each.values(t) for _, parts in self.loads for each in parts]
-        rows += [each.values(t, rate) for rate in range(3) for each in self.motions.values()]
+        rows += [each.values(t, order) for order in range(3) for each in self.motions.values()]
         if self.law is not None:
             rows += [*(channel(t) for channel in self.law.channels), *self.law.parameters]
         out = np.empty((len(t), len(rows)))
@@ -301,12 +301,12 @@ class Schedule:
         """Return the coefficients of all inputs from t until the next stop; None where one can only be called."""
         wanted: list[tuple[Profile | Channel, int]] = [(each, 0) for each in self.torques]
         wanted += [(each, 0) for _, parts in self.loads for each in parts]
-        wanted += [(each, rate) for rate in range(3) for each in self.motions.values()]
+        wanted += [(each, order) for order in range(3) for each in self.motions.values()]
         wanted += [(each, 0) for each in (() if self.law is None else self.law.channels)]
         run = Stretch(0.0, float(self.pace.edges[-1]), self.pace.edges_between)
         found = [CoefficientSegment(slope=1.0)]
-        for source, rate in wanted:
-            one = source.segment(t, run) if isinstance(source, Channel) else source.segment(t, run, rate)
+        for source, order in wanted:
+            one = source.segment(t, run) if isinstance(source, Channel) else source.segment(t, run, order)
             if one is None:
                 return None
             found.append(one)
@@ -318,7 +318,7 @@ class Schedule:
         for name, source in self._sources:
             try:
                 values = [float(source(t)[0])]
-                values += [float(source(t, rate)[0]) for rate in (1, 2) if source in self.motions.values()]
+                values += [float(source(t, order)[0]) for order in (1, 2) if source in self.motions.values()]
             except Exception as error:
                 return StopRun(failure_reason(name, float(t[0]), error))
             if not np.isfinite(values).all():

@@ -152,18 +152,14 @@ class ZeroOrderHoldStepper:
         self._horizon, self._solved = np.array([tolerance.horizon]), np.array([tolerance.solved])
         self._connect(self._code.runners(native))
 
-    @property
-    def is_compiled(self) -> bool:
-        return self._compiled
-
     def _connect(self, runners: list[Runner]) -> None:
         """Tie the arrays to the functions, in the virtual machine or as machine code."""
         step, start, report, _ = runners
-        self._compiled, substeps = step.library is not None, len(self.inputs)
+        self.is_compiled, substeps = step.library is not None, len(self.inputs)
         fixed = [self._dt, self._horizon, self._solved, self._softening, self.low, self.high, self._given.numbers]
         self._steps = RowLoop(step, [self.path[:-1], self.inputs.reshape(substeps, -1), *fixed], [self.path[1:]])
         self.raw = self._steps.repeated(substeps)  # what a call costs at least
-        waits = not self._compiled and self._native == "auto"
+        waits = not self.is_compiled and self._native == "auto"
         self.take: Callable[[], int] = self._interpreted if waits else self.raw
         self._start = Evaluator(SharedFunction(start.function, [1, 0, 0, 1][: start.function.n_out()]), native=False)
         self.report = Report(report, self._given.numbers)

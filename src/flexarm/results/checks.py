@@ -23,7 +23,7 @@ from flexarm.dynamics.validity import (
     node_turns,
     twist_warnings,
 )
-from flexarm.foundation.messages import warn_caller
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.results import truncation_check
 from flexarm.results.energy_balance import switches
@@ -45,7 +45,7 @@ def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = 
     errors: those of second-order links, if they are computed already.
     """
     for sentence in (*_early_end(run, system.robot), *validity_warnings(run, system, errors)):
-        warn_caller(sentence, ValidityWarning)
+        warn(sentence, ValidityWarning)
 
 
 def validity_warnings(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from flexarm.foundation.messages import warn_caller
+from flexarm.foundation.messages import warn
 from flexarm.robot.errors import (
     DescriptionError,
     DescriptionProblem,
@@ -237,7 +237,7 @@ def warn_of_new_units(
     ready = set(_ids_of_descriptions(given.values()))
     for part, problem in problems:
         if id(part) not in ready and problem not in known:
-            warn_caller(str(problem), UnitsWarning)
+            warn(str(problem), UnitsWarning)
 
 
 def _unit_warnings_of(part: Description) -> Iterator[DescriptionProblem]:

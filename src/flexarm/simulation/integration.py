@@ -20,7 +20,7 @@ from flexarm.profiles.bandwidth import node_factor
 from flexarm.results.step_history import between
 from flexarm.simulation.controller_samples import KICK_SHARE, ControllerSamples
 from flexarm.simulation.events import Event
-from flexarm.simulation.members import Ending, Members, MemberStates, Observer
+from flexarm.simulation.members import Ending, MemberRobots, MemberStates, Observer
 from flexarm.simulation.run_checks import MOST_STEPS, Contacts, InertiaMonitor, divergence
 
 CONDITION_INTERVAL = 1e-3  # of the duration: largest time between evaluations of conditions
@@ -62,7 +62,7 @@ class Integration:
 
     def __init__(
         self,
-        members: Members,
+        members: MemberRobots,
         stepper: Stepper,
         inputs: GroupInputs,
         size: StepSize,

@@ -1,4 +1,4 @@
-"""Members that are integrated together: which of them are running, and how the others ended."""
+"""MemberRobots that are integrated together: which of them are running, and how the others ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Ending:
     has_begun: bool = True
 
 
-class Members(Protocol):
+class MemberRobots(Protocol):
     """Robots of one structure that are integrated together.
 
     Attributes
@@ -50,7 +50,7 @@ class Members(Protocol):
 
 
 class SingleMember:
-    """A robot that is integrated by itself. (`Members`.)"""
+    """A robot that is integrated by itself. (`MemberRobots`.)"""
 
     def __init__(self, system: System, events: EventDetector) -> None:
         links = system.robot.links
@@ -94,7 +94,7 @@ class MemberStates:
     A lane whose member has ended repeats another one of its group.
     """
 
-    def __init__(self, members: Members, stepper: Stepper, inputs: GroupInputs, observer: Observer) -> None:
+    def __init__(self, members: MemberRobots, stepper: Stepper, inputs: GroupInputs, observer: Observer) -> None:
         self.members, self.stepper, self.inputs, self.observer = members, stepper, inputs, observer
         self.lanes, self.layout = stepper.lanes, stepper.plant.layout
         self.ends: dict[int, Ending] = {}
@@ -103,7 +103,7 @@ class MemberStates:
 
     @property
     def running(self) -> list[int]:
-        """Members that have not ended."""
+        """MemberRobots that have not ended."""
         found: list[int] = np.flatnonzero(self.is_running).tolist()
         return found
 

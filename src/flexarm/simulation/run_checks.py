@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time as clock
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report
 from flexarm.integrators.group_inputs import GroupInputs
@@ -29,7 +29,7 @@ from flexarm.results.checks import OF_LAWS
 from flexarm.results.energy_balance import leaks
 from flexarm.results.step_history import between
 from flexarm.robot import MovingJoint
-from flexarm.simulation.members import Members
+from flexarm.simulation.members import MemberRobots
 
 CHECKED_FRACTIONS = np.array([0.25, 0.5, 0.75])  # of a step: where it is looked at
 MIN_STEP_S = 1e-8  # s: such steps have tried enough
@@ -111,7 +111,7 @@ class InertiaMonitor:
     States are (groups, entries, lanes); messages are returned by member.
     """
 
-    def __init__(self, members: Members, stepper: ForceResponse) -> None:
+    def __init__(self, members: MemberRobots, stepper: ForceResponse) -> None:
         self._members, self._stepper, self._layout = members, stepper, stepper.plant.layout
 
     def infinite_at_start(self, first: Array, running: Sequence[int]) -> dict[int, str]:
@@ -269,7 +269,7 @@ def require_seen_inputs(outlooks: Mapping[str, Bandwidth], pace: StepBounds, dur
 
 
 def _doubt(sentence: str) -> None:
-    warnings.warn(sentence, ValidityWarning, stacklevel=4)
+    warn(sentence, ValidityWarning, stacklevel=4)
 
 
 def memory() -> float:
@@ -293,7 +293,7 @@ class DurationNotice:
             return
         if (total := spent * self.duration / t) > LONG_RUN_S:
             self._said = True
-            warnings.warn(
+            warn(
                 f"after {spent:.0f} s this run has come to t = {t:.3g} of {self.duration:g} s: it will take about "
                 f"{total / 60:.0f} minutes; a larger rtol or dt is faster, and Ctrl-C keeps what was computed"
                 f"{self._hint}",

@@ -19,7 +19,7 @@ from flexarm.feedback.feedback import recorded_torque
 from flexarm.feedback.outputs import Gains
 from flexarm.feedback.sensors import warn_of_unread_sensors
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import collect_warnings, shown, warn_caller
+from flexarm.foundation.messages import collect_warnings, shown, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
@@ -82,7 +82,7 @@ def simulate(
     dt: float | None = None,
     sample: float | None = None,
     points: Mapping[str, tuple[str, float]] | None = None,
-    stop: Any = None,
+    events: Any = None,
     verify: bool = False,
     progress: bool | None = None,
     native: Native = "auto",
@@ -130,7 +130,7 @@ def simulate(
         faster than such samples show. `run.at(t)` interpolates at other times.
     points : mapping, optional
         Points to record, by name a link and a distance from its root (m): `{"elbow": ("upper", 1.0)}`.
-    stop : callable or sequence of callable, optional
+    events : callable or sequence of callable, optional
         Functions of (t, q, v); the run ends when one of them falls to zero.
     verify : bool, optional
         If True, a second run with a tenth of the tolerance (or half of `dt`) estimates the error, `run.error_estimate`
@@ -201,7 +201,7 @@ def simulate(
             schedule = Schedule(system, torque, motion, loads)
             require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
             wanted = sample_times(duration, sample, system.nq)
-            watch = EventDetector(system, stop)
+            watch = EventDetector(system, events)
             q, v = initial_state(system, schedule, q0, v0)
         warn_of_idle_loads(system, schedule.loads, q)
         schedule.look(duration, q, v)
@@ -233,7 +233,7 @@ def simulate(
             dt=dt,
             sample=sample,
             points=points,
-            stop=stop,
+            events=events,
             verify=verify,
             progress=progress,
             native=native,
@@ -243,7 +243,7 @@ def simulate(
         elif not (again.status == "failed" and run.status != "failed"):
             exact = _system(again.robot)
             record(again, exact, errors, repeated=True)
-            warn_caller(repeat_note(errors, names), ValidityWarning)
+            warn(repeat_note(errors, names), ValidityWarning)
             warn_of_validity(again, exact)
             return again
     with interrupts.catching(), interrupts.deferring():  # the run is there: Ctrl-C must not lose it

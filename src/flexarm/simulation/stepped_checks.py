@@ -7,7 +7,6 @@ exceeded.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.dynamics.quantity_names import AXES, STATE_PARTS, state_names
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
 from flexarm.foundation.interrupts import Status
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import ABSURD_STATE, Tolerance
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from flexarm.simulation.stepped import Simulation
 
 
-AXES = "xyz"
 ENERGY_NAMES = ("kinetic", "elastic", "gravity", "drive")
 
 
@@ -46,8 +46,8 @@ class Reading:
 def available(system: System) -> dict[str, Callable[[Simulation], float]]:
     """Return the functions that read all numbers, by name."""
     found: dict[str, Callable[[Simulation], float]] = {}
-    for number, prefix in enumerate(("", "v.", "a.")):
-        found |= {f"{prefix}{name}": partial(_part, number * system.nq + k) for k, name in enumerate(system.names)}
+    for name, (part, k) in state_names(system.names).items():
+        found[name] = partial(_part, STATE_PARTS.index(part) * system.nq + k)
     found |= {f"tip.{axis}": partial(_tip, k) for k, axis in enumerate(AXES)}
     for k, link in enumerate(system.robot.links):
         found |= {f"deflection.{link.name}.{axis}": partial(_deflection, k, j) for j, axis in enumerate(AXES)}
@@ -207,7 +207,7 @@ class StepChecks:
         missed = self._contacts.first_missed(times, nodes, self.stepper.layout.state)
         if missed is not None and not self.said.jumped:
             self.said.jumped = True
-            warnings.warn(
+            warn(
                 f"a joint runs into its stop at t = {times[0]:.4g} s so fast that {self._a_step} passes over it: the "
                 "energy of the impact is not right; take shorter ones, or more substeps",
                 ValidityWarning,
@@ -219,7 +219,7 @@ class StepChecks:
         doubts = [] if self.said.doubtful else posture_warnings(self.system, q, f" at t = {t:.4g} s")
         for sentence in doubts:
             self.said.doubtful = True
-            warnings.warn(sentence, ValidityWarning, stacklevel=CALLER_FRAMES)
+            warn(sentence, ValidityWarning, stacklevel=CALLER_FRAMES)
 
     def _tell_error(self, error: float, elapsed: float) -> None:
         """A tolerance is for a run: for one second, and for each of those that follow."""
@@ -232,7 +232,7 @@ class StepChecks:
         too_large = error / elapsed / self.tolerance.allowed  # were it to go on like this
         wanted = math.ceil(1.2 * substeps * too_large ** (1 / self.stepper.order))
         way = f"about substeps={wanted}" if wanted <= 1000 else "a much shorter step"
-        warnings.warn(
+        warn(
             f"{self._a_step} is long for this robot: after {elapsed:.4g} s its links may be {error:.2g} m from where "
             f"they should be, and rtol = {self.tolerance.rtol:g} of its length is {most:.2g} m; {way} would do (or "
             "give a larger rtol)",

@@ -1,4 +1,4 @@
-"""The results of all members in arrays, and the Dataset that is made of them."""
+"""Results of all members in arrays, and the Dataset that is made of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flexarm.feedback.feedback import recorded_torque
 from flexarm.foundation.validation import Array
 from flexarm.results.run import Run
 from flexarm.sweeps.case import Outcome, Outcomes, SweepCase
-from flexarm.sweeps.measures import USUAL, Measures, Usual, usual_measures
+from flexarm.sweeps.measures import STANDARD_MEASURES, Measures, StandardMeasure, standard_measures
 from flexarm.sweeps.plan import SweepPlan
 
 if TYPE_CHECKING:
@@ -30,12 +30,11 @@ MISSING = "missing"  # the status of a member that was not run: the sweep was in
 
 
 class Table:
-    """Numbers by measure, a row for each member. Text is kept only where there is some: it does not grow with members
-    that went well."""
+    """Values of measures, a row for each member. Text is kept only for members that have some."""
 
     def __init__(self, plan: SweepPlan, measures: Measures | None = None) -> None:
         self.plan = plan
-        self._measures = usual_measures() if measures is None else measures
+        self._measures = standard_measures() if measures is None else measures
         self.values: dict[str, Array] = {}
         self.status = np.full(len(plan), MISSING, dtype="U11")
         self.reasons: dict[int, str] = {}
@@ -44,7 +43,7 @@ class Table:
         self.runs: dict[int, Run] = {}
 
     def add(self, outcome: Outcome) -> Outcome:
-        """Note an outcome, as it is returned: one whose measures do not fit those of the others has failed."""
+        """Add an outcome and return it; it has failed if its measures do not fit those of the others."""
         number = outcome.number
         if misfit := self._misfit({name: np.shape(value) for name, value in outcome.values.items()}):
             outcome = Outcome(number, {}, "failed", misfit)
@@ -62,7 +61,7 @@ class Table:
         return outcome
 
     def take(self, found: Outcomes) -> Outcomes:
-        """Note what came of many, as it is returned: the same, column by column."""
+        """Add the outcomes of many members, column by column, and return them."""
         whole = found.in_columns
         if whole.size and (misfit := self._misfit({name: rows.shape[1:] for name, rows in found.values.items()})):
             endings = {**found.endings, **dict.fromkeys(whole.tolist(), ("failed", misfit))}
@@ -84,7 +83,7 @@ class Table:
         return self.values[name]
 
     def _misfit(self, shapes: Mapping[str, tuple[int, ...]]) -> str:
-        """Which of the measures are not of the shapes that those of others are of; empty if they all are."""
+        """Return which measure is not of the shape that it has for other members; empty if all fit."""
         for name, shape in shapes.items():
             if name in self.values and self.values[name].shape[1:] != shape:
                 others = self.values[name].shape[1:]
@@ -97,7 +96,7 @@ class Table:
         return np.flatnonzero(self.status == MISSING).tolist()
 
     def summary(self) -> str:
-        """What went wrong, in a sentence; empty if nothing did."""
+        """Return failures, early ends and warnings in sentences; empty if there are none."""
         failed = int((self.status == "failed").sum())
         count = len(self.plan)
         said = []
@@ -133,33 +132,33 @@ class Table:
             found.append(f"and {len(common) - MAX_WARNING_KINDS} more kinds of warnings, see the variable 'warnings'")
         return found
 
-    def _usual(self, name: str) -> Usual | None:
-        """What a measure is, if it is a usual one, and not somebody's own of that name."""
-        usual = USUAL.get(name)
-        return usual if usual is not None and self._measures[name] is usual.function else None
+    def _standard(self, name: str) -> StandardMeasure | None:
+        """Return a standard measure; None if the name belongs to a measure of the user."""
+        standard = STANDARD_MEASURES.get(name)
+        return standard if standard is not None and self._measures[name] is standard.function else None
 
     def _dimensions(self, name: str) -> tuple[str, ...]:
-        usual = self._usual(name)
-        return () if usual is None else usual.dimensions
+        standard = self._standard(name)
+        return () if standard is None else standard.dimensions
 
     def _about(self, name: str, rows: Array, units: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Dimensions beyond those of the sweep, and what the measure is."""
-        usual = self._usual(name)
-        if usual is None or len(usual.dimensions) != rows.ndim - 1:
+        """Return the dimensions of a measure beyond those of the sweep, and its attributes."""
+        standard = self._standard(name)
+        if standard is None or len(standard.dimensions) != rows.ndim - 1:
             dims = [f"{name}_{k}" for k in range(1, rows.ndim)]
             return tuple(each + "_" * (each in self._measures) for each in dims), {"long_name": name}
-        unit = units[0] if usual.dimensions == ("input",) and len(set(units)) == 1 else usual.unit
-        return usual.dimensions, {"long_name": usual.meaning} | ({"units": unit} if unit else {})
+        unit = units[0] if standard.dimensions == ("input",) and len(set(units)) == 1 else standard.unit
+        return standard.dimensions, {"long_name": standard.meaning} | ({"units": unit} if unit else {})
 
     def histories(self) -> tuple[tuple[str, ...], Any, dict[str, str]]:
-        """The runs, as a variable of a Dataset in memory."""
+        """Return the runs as a variable of a Dataset in memory."""
         found = np.full(len(self.plan), None, dtype=object)
         for k, run in self.runs.items():
             found[k] = run
         return self.plan.dimensions, found.reshape(self.plan.shape), {"long_name": "history of each member"}
 
     def dataset(self, case: SweepCase, kind: str, attributes: Mapping[str, Any]) -> xr.Dataset:
-        """Labelled results: dimensions are the swept fields."""
+        """Return labelled results; dimensions are the swept fields."""
         import xarray as xr
 
         plan, shape, dimensions = self.plan, self.plan.shape, self.plan.dimensions
@@ -205,21 +204,21 @@ def _coordinates(plan: SweepPlan) -> dict[str, Any]:
     found = {}
     for each, column in zip(plan.fields, plan.columns, strict=True):
         about = {"long_name": each.meaning} | ({"units": each.unit} if each.unit else {})
-        found[each.name] = (plan.dimensions[0] if plan.together else each.name, np.array(column), about)
-    if plan.together:
+        found[each.name] = (plan.dimensions[0] if plan.elementwise else each.name, np.array(column), about)
+    if plan.elementwise:
         found["member"] = ("member", np.arange(len(plan)), {"long_name": "number of the member"})
     return found
 
 
 def _names(case: SweepCase) -> dict[str, list[str]]:
-    """Of links, axes and actuators."""
+    """Return the names of links, axes and actuators."""
     system = System(case.robot, native=False)
     inputs = {"input": list(system.inputs), "input_unit": list(system.input_units)}
     return {"link": [link.name for link in case.robot.links], "axis": list("xyz"), **inputs}
 
 
 def _labels(names: Mapping[str, list[str]], used: Mapping[str, int]) -> dict[str, Any]:
-    """The same, where measures have them."""
+    """Return the coordinates of the dimensions that measures have."""
     found: dict[str, Any] = {
         name: (name, names[name]) for name, count in used.items() if name in names and len(names[name]) == count
     }

@@ -11,7 +11,7 @@ from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, Outcome, SweepCase
 from flexarm.sweeps.ensemble import tasks
 from flexarm.sweeps.ensemble.second_looks import FIRST_LOOKS, second_looks
-from flexarm.sweeps.measures import member_outcome, usual_measures
+from flexarm.sweeps.measures import member_outcome, standard_measures
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -69,7 +69,7 @@ def test_lanes_tell_what_is_told_of_one(name):
     assert sweep.notes == []
     found = {each.number: each for each in tasks.run(sweep, threads=1)}
     for member in these:
-        alone = member_outcome(case, member, usual_measures())
+        alone = member_outcome(case, member, standard_measures())
         assert len(found[member.number].warnings) == len(alone.warnings)
 
     assert any(re.search(words, sentence) for each in found.values() for sentence in each.warnings)
@@ -108,7 +108,7 @@ def test_warnings_of_fast_vibration_are_those_of_single_runs():
     def warns(outcome):
         return any("vibrates at about" in sentence for sentence in outcome.warnings)
 
-    expected = [warns(member_outcome(case, member, usual_measures())) for member in these]
+    expected = [warns(member_outcome(case, member, standard_measures())) for member in these]
     assert 2 < sum(expected) < len(these)
     assert [warns(found[member.number]) for member in these] == expected
 
@@ -136,7 +136,7 @@ def test_members_that_fail_have_the_warnings_of_their_runs():
     sweep = tasks.prepare(case, these, threads=1, width=SSE2)
     assert sweep.notes == []
     found = {each.number: each for each in tasks.run(sweep, threads=1)}
-    alone = member_outcome(case, these[1], usual_measures())
+    alone = member_outcome(case, these[1], standard_measures())
     assert found[1].status == alone.status == "failed"
     assert alone.warnings
     assert found[1].warnings == alone.warnings
@@ -151,7 +151,7 @@ def test_a_member_that_vibrates_is_repeated_among_members_that_sag_further():
     case = SweepCase(robot, 1.5, motion={"a": fa.minimum_jerk(0, 1.5, 20.0)}, q0="equilibrium")
     masses, fast = np.linspace(0.06, 0.95, 12), 1
     changes = [
-        {"links.a.payload.mass": float(mass), "motion.a.duration": 0.65 if k == fast else 20.0}
+        {"links.a.payload.mass": float(mass), "motion.a.t1": 0.65 if k == fast else 20.0}
         for k, mass in enumerate(masses)
     ]
     these = [Member(k, each) for k, each in enumerate(changes)]
@@ -159,5 +159,5 @@ def test_a_member_that_vibrates_is_repeated_among_members_that_sag_further():
     found = {each.number: each for each in tasks.run(sweep, threads=1)}
     repeated = [k for k, each in found.items() if any("repeated with the exact" in said for said in each.warnings)]
     assert repeated == [fast]
-    alone = member_outcome(case, these[fast], usual_measures())
+    alone = member_outcome(case, these[fast], standard_measures())
     np.testing.assert_allclose(found[fast].values["tip"], alone.values["tip"], rtol=1e-12)

@@ -15,8 +15,8 @@ from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, SweepCase
 from flexarm.sweeps.ensemble import tasks
 from flexarm.sweeps.ensemble.tasks import MemberTask
-from flexarm.sweeps.executors import packed, work
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.executors import compute_portion, pack_job
+from flexarm.sweeps.measures import STANDARD_MEASURES
 from tests.sweeps.ensemble.test_batch import ARM, PUSH
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -51,9 +51,9 @@ def test_many_members_by_interpolation_are_those_that_were_computed():
         np.testing.assert_allclose(found[number].values["tip"], few[number].values["tip"], atol=1.5e-3)
     assert sorted(found) == list(range(30))
     assert {each.status for each in found.values()} == {"completed"}
-    assert found[0].values.keys() == USUAL.keys()
+    assert found[0].values.keys() == STANDARD_MEASURES.keys()
     for name, value in found[0].values.items():
-        assert np.ndim(value) == len(USUAL[name].dimensions)
+        assert np.ndim(value) == len(STANDARD_MEASURES[name].dimensions)
 
 
 def test_interpolated_rows_to_ten_digits():
@@ -111,7 +111,7 @@ def test_what_lanes_cannot_do_is_done_one_by_one_with_a_word(options, why):
     assert why in sweep.notes[0]
     assert "2 members run one by one" in sweep.notes[0]
     assert found[0].status == "completed"
-    assert found[0].values.keys() == USUAL.keys()
+    assert found[0].values.keys() == STANDARD_MEASURES.keys()
 
 
 def test_a_law_with_a_sample_rate_and_a_stop_run_one_by_one():
@@ -264,9 +264,9 @@ def test_tasks_can_be_sent_to_another_process():
     for case in (CASE, ALONE):
         sweep = prepared(case, these)
         here = {each.number: each for task in sweep.tasks for each in sweep.compute(task)}
-        parcels = [packed(job, by_value=True) for job in sweep.jobs]
+        parcels = [pack_job(job, by_value=True) for job in sweep.jobs]
         parts = [(parcels[task.job], pickle.loads(pickle.dumps(sweep.portion(task)))) for task in sweep.tasks]
-        there = {each.number: each for parcel, portion in parts for each in work(parcel, portion)[0]}
+        there = {each.number: each for parcel, portion in parts for each in compute_portion(parcel, portion)[0]}
         for number, each in here.items():
             np.testing.assert_array_equal(each.values["tip"], there[number].values["tip"])
 

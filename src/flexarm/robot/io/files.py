@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.files import write_text
-from flexarm.foundation.messages import describe_unknown, shown, warn_caller
+from flexarm.foundation.messages import describe_unknown, shown, warn
 from flexarm.robot.description import Description
 from flexarm.robot.errors import (
     MAX_LISTED_PROBLEMS,
@@ -99,10 +99,10 @@ def _not_text(name: object) -> bool:
 
 def _warn(source: Source, problems: list[DescriptionProblem]) -> None:
     for problem in problems[:MAX_LISTED_PROBLEMS]:
-        warn_caller(location_prefix(source.file, source.line(problem.path)) + str(problem), UnitsWarning)
+        warn(location_prefix(source.file, source.line(problem.path)) + str(problem), UnitsWarning)
     if (more := len(problems) - MAX_LISTED_PROBLEMS) > 0:
         sentence = f"{location_prefix(source.file)}{more} more values look as if they were in another unit"
-        warn_caller(sentence, UnitsWarning)
+        warn(sentence, UnitsWarning)
 
 
 def save(robot: Robot, path: FilePath) -> None:

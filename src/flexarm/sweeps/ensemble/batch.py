@@ -28,11 +28,11 @@ class BatchCancelled(Exception):
 
 
 class CohortMembers:
-    """Systems and events of members, made when they are needed. (`Members`.)"""
+    """Systems and events of members, made when they are needed. (`MemberRobots`.)"""
 
     def __init__(self, cohort: Cohort, these: MemberGroup, sizes: Array, push: Array) -> None:
         self._cohort, self._these, self.sizes, self.push = cohort, these, sizes, push
-        self.have_conditions = cohort.options.stop is not None or cohort.rows.has_conditions
+        self.have_conditions = cohort.options.events is not None or cohort.rows.has_conditions
         self._systems: dict[int, System] = {}
         self._events: dict[int, EventDetector] = {}
 
@@ -43,7 +43,7 @@ class CohortMembers:
 
     def events(self, member: int) -> EventDetector:
         if member not in self._events:
-            self._events[member] = EventDetector(self.system(member), self._cohort.options.stop)
+            self._events[member] = EventDetector(self.system(member), self._cohort.options.events)
         return self._events[member]
 
 

@@ -30,7 +30,7 @@ from flexarm.simulation.initial_state import initial_state
 from flexarm.simulation.options import IntegrationOptions, cheaper_method, default_method, tolerance_of
 from flexarm.simulation.run_checks import require_finite_work, require_seen_inputs, sample_times
 from flexarm.simulation.simulate import MIN_DURATION_S
-from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.apply_changes import apply_changes
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.ensemble.lane_code import LaneCode, lane_code_of
 from flexarm.sweeps.ensemble.lane_stepper import LaneStepper
@@ -56,7 +56,7 @@ class MemberOptions:
     dt: float | None = None
     sample: float | None = None
     points: Mapping[str, tuple[str, float]] | None = None
-    stop: Any = None
+    events: Any = None
     verify: bool = False
     native: Any = "auto"
     width: SimdWidth | None = None
@@ -134,7 +134,7 @@ class Cohort:
     def look(self, one: MemberOfGroup) -> None:
         """Determine the bandwidth of the inputs, in the initial state of the typical member."""
         try:
-            self._begun = applied(replace(self.case, robot=self.system.robot), one.state)
+            self._begun = apply_changes(replace(self.case, robot=self.system.robot), one.state)
             with collect_warnings():  # they are in `warnings`
                 q, v = initial_state(self.system, self.schedule, self._begun.q0, self._begun.v0)
         except (ValueError, TypeError, KeyError) as error:
@@ -155,10 +155,10 @@ class Cohort:
         if not any(path.startswith("motion.") for path in inputs):
             return ""
         with suppress(ValueError, TypeError, KeyError), building:
-            driven = applied(self.case, inputs)
+            driven = apply_changes(self.case, inputs)
             own = Schedule(self.system, driven.torque, driven.motion, driven.loads).motions
             pairs = [(own[joint], each) for joint, each in self.schedule.motions.items()]
-            differ = any(one(0.0, rate) != other(0.0, rate) for one, other in pairs for rate in (0, 1))
+            differ = any(one(0.0, order) != other(0.0, order) for one, other in pairs for order in (0, 1))
             return "the motion of a driven joint begins elsewhere" if differ else ""
         return "its motion is refused"
 
@@ -246,7 +246,7 @@ class Cohort:
             schedule.law = copy(self.schedule.law)
             schedule.law.parameters = law_parameters(self.schedule.feedback, self.system, inputs)
         else:
-            driven = applied(self.case, inputs)
+            driven = apply_changes(self.case, inputs)
             with building:
                 schedule = Schedule(self.system, driven.torque, driven.motion, driven.loads)
         schedule.look(self.case.duration, q, v)
@@ -265,7 +265,7 @@ def _made_again(
 def law_parameters(feedback: Feedback, system: System, changes: Mapping[str, float]) -> Array:
     """Return the numbers of a law for its plant: gains, then limits."""
     gains = {path: value for path, value in changes.items() if path.startswith("gains.")}
-    changed = applied(SweepCase(system.robot, 1.0, torque=feedback), gains).torque
+    changed = apply_changes(SweepCase(system.robot, 1.0, torque=feedback), gains).torque
     numbers = np.zeros(0) if changed.gains is None else Gains(changed.gains).numbers()
     limits = changed.limits(system)
     return np.concatenate([numbers, limits[np.isfinite(limits)]])

@@ -21,13 +21,13 @@ from flexarm.results.stiffening_check import estimated_errors, exact_instead
 from flexarm.simulation.build_run import results
 from flexarm.simulation.events import EventDetector
 from flexarm.simulation.simulate import recorded_points, run_arguments
-from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.apply_changes import apply_changes
 from flexarm.sweeps.case import Outcome, Outcomes, SweepCase
 from flexarm.sweeps.ensemble import second_looks
 from flexarm.sweeps.ensemble.batch import Batch, BatchCancelled
 from flexarm.sweeps.ensemble.cohort import Cohort
 from flexarm.sweeps.ensemble.member_groups import MemberGroup, MemberOfGroup
-from flexarm.sweeps.measures import Measures, are_usual, member_outcome, outcome_of_run, usual_measures
+from flexarm.sweeps.measures import Measures, are_standard, member_outcome, outcome_of_run, standard_measures
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Job:
     @property
     def wants_runs(self) -> bool:
         """True if the measures need histories."""
-        return self.keep_runs or not are_usual(self.measures)
+        return self.keep_runs or not are_standard(self.measures)
 
     def compute(
         self,
@@ -129,7 +129,7 @@ class Job:
 
     @property
     def _measures(self) -> Measures:
-        return usual_measures() if self.measures is None else self.measures
+        return standard_measures() if self.measures is None else self.measures
 
     def _from_statistics(
         self,
@@ -200,7 +200,7 @@ def member_run(cohort: Cohort, batch: Batch, place: int, one: MemberOfGroup) -> 
         system, recorder = batch.members.system(place), batch.recorders[place]
         if not recorder.blocks:
             raise ValueError(batch.ending_of(place).reason)
-        driven = applied(case, one.inputs)
+        driven = apply_changes(case, one.inputs)
         schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
         schedule.look(case.duration, batch.data.q[place], batch.data.v[place])
         plan = replace(options.integration_options(system.robot, case.duration), native=True)  # compiled once for all

@@ -15,7 +15,7 @@ from flexarm.foundation.messages import error_text, shown
 from flexarm.foundation.validation import Array, real_number
 from flexarm.robot import DescriptionError, Link, Robot
 from flexarm.robot.path_updates import value_at
-from flexarm.sweeps.apply_changes import STATES, changed_robot, is_of_case
+from flexarm.sweeps.apply_changes import STATES, is_of_case, robot_with
 from flexarm.sweeps.case import Member, Members, columns_of
 
 
@@ -63,7 +63,7 @@ class MemberOfGroup(NamedTuple):
 
     def robot_of(self, robot: Robot) -> Robot:
         """Return its robot, from one that has the fixed changes."""
-        return changed_robot(robot, self.numbers)
+        return robot_with(robot, self.numbers)
 
     def error(self, error: Exception) -> ValueError:
         """Return an error that names the member."""

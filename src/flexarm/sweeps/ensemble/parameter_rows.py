@@ -27,7 +27,7 @@ from flexarm.robot import Robot
 from flexarm.simulation.events import EventDetector
 from flexarm.simulation.initial_state import initial_state
 from flexarm.simulation.options import lightest, moving_masses
-from flexarm.sweeps.apply_changes import applied, changed_robot
+from flexarm.sweeps.apply_changes import apply_changes, robot_with
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.ensemble.member_data import SIZE_TOLERANCE, DeflectionSignals, MemberData
 from flexarm.sweeps.ensemble.member_groups import MemberGroup, MemberOfGroup, changes_by_kind
@@ -81,8 +81,8 @@ class RowMaker:
 
     def _row(self, changes: Mapping[str, Any]) -> Array:
         kinds = changes_by_kind(changes)
-        system = System(changed_robot(self.robot, kinds.robot), native=False)
-        begun = applied(replace(self.case, robot=system.robot), kinds.state)
+        system = System(robot_with(self.robot, kinds.robot), native=False)
+        begun = apply_changes(replace(self.case, robot=system.robot), kinds.state)
         with collect_warnings():  # those that all members have are in `Cohort.warnings`
             q, v = initial_state(system, self.schedule, begun.q0, begun.v0)
         links = system.robot.links
@@ -288,7 +288,7 @@ def _interpolated(maker: RowMaker, these: MemberGroup, fields: tuple[str, ...]) 
     try:
         for corner in np.ndindex(*(2,) * count):
             which = [*corner, *(0,) * (len(fields) - count)]
-            changed_robot(maker.robot, changes_by_kind(named(ends[which, range(len(fields))])).robot)
+            robot_with(maker.robot, changes_by_kind(named(ends[which, range(len(fields))])).robot)
         return surrogate(at, lambda point: maker.row(named(point)), maker.scale, np.random.default_rng(0))
     except DESCRIPTION_ERRORS:
         return None

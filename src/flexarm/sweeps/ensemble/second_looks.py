@@ -23,7 +23,7 @@ from flexarm.results.checks import MAX_ENERGY_ERROR
 from flexarm.results.energy_balance import appears
 from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR, lever
 from flexarm.results.vibration import FAST_SHARE, MIN_SWING_COUNT
-from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.apply_changes import apply_changes
 from flexarm.sweeps.case import Outcome
 from flexarm.sweeps.ensemble.batch import Batch
 from flexarm.sweeps.ensemble.cohort import Cohort
@@ -174,7 +174,7 @@ def _truncation(
     system, q, v = batch.members.system(place), batch.data.q[place], batch.data.v[place]
     with building:
         if changes or case.loads or schedule.feedback is not None:
-            driven = applied(case, changes)
+            driven = apply_changes(case, changes)
             schedule = Schedule(system, driven.torque, driven.motion, driven.loads)
             schedule.look(case.duration, q, v)
         rates = torques = None

@@ -16,14 +16,14 @@ import numpy as np
 from flexarm.codegen.simd_library import SimdWidth, widest
 from flexarm.foundation.messages import error_text
 from flexarm.foundation.validation import Array
-from flexarm.sweeps.apply_changes import applied, changed_robot
+from flexarm.sweeps.apply_changes import apply_changes, robot_with
 from flexarm.sweeps.case import Member, Outcome, Outcomes, SweepCase
 from flexarm.sweeps.ensemble.cohort import Cohort, MemberOptions, NotBatchable
 from flexarm.sweeps.ensemble.job import Job, Portion
 from flexarm.sweeps.ensemble.member_groups import MemberGroup, member_groups
 from flexarm.sweeps.ensemble.parameter_interpolation import Surrogate
 from flexarm.sweeps.ensemble.parameter_rows import DESCRIPTION_ERRORS, Rows, require_robots, rows_of
-from flexarm.sweeps.measures import Measures, are_usual
+from flexarm.sweeps.measures import Measures, are_standard
 
 MIN_LANE_MEMBERS = 4  # of a cohort: fewer are run before their code for lanes would be compiled
 BLOCK_SIZE = 128  # members that are sorted by speed: a study that is interrupted has whole blocks, which are unbiased
@@ -110,7 +110,7 @@ class SweepTasks:
         order = np.lexsort((-speeds, by_jumps, np.arange(len(these)) // BLOCK_SIZE)).tolist()
         lanes = (self.options.width or widest()).lanes
         evenly = -(-len(these) // (threads * lanes)) * lanes
-        records = self.keep_runs or not are_usual(self.measures)
+        records = self.keep_runs or not are_standard(self.measures)
         size = min(evenly, MAX_RECORDED_SIZE if records else MAX_BATCH_SIZE)
         spread = np.linspace(0, len(these) - 1, CHECKED_COUNT).astype(int).tolist()
         places = [*{int(speeds.argmin()), int(speeds.argmax()), *spread}]
@@ -167,7 +167,7 @@ def _jump_times(case: SweepCase, inputs: Mapping[str, float]) -> tuple[float, ..
     """Return when the inputs of members jump, if these are their own (s)."""
     if not any(path.partition(".")[0] != "gains" for path in inputs):
         return ()
-    driven = applied(case, inputs)
+    driven = apply_changes(case, inputs)
     given = [each for each in (driven.torque, driven.motion) if isinstance(each, Mapping)]
     profiles = [profile for each in given for profile in each.values()]
     return tuple(sorted({time for each in profiles for time in getattr(each, "breaks", ())}))
@@ -220,7 +220,7 @@ def _add_group(sweep: SweepTasks, these: MemberGroup, threads: int) -> None:
     while len(these):
         first = these[0]
         try:
-            robot, typical = (changed_robot(case.robot, changes) for changes in (first.fixed, first.robot))
+            robot, typical = (robot_with(case.robot, changes) for changes in (first.fixed, first.robot))
         except DESCRIPTION_ERRORS as error:
             raise first.error(error) from None
         cohort = Cohort(case, robot, typical, sweep.options)
@@ -266,7 +266,7 @@ def _require_inputs(case: SweepCase, these: MemberGroup) -> None:
     for each in (these[place] for place in these.equal("inputs").firsts):
         if each.inputs:
             try:
-                applied(case, each.inputs)
+                apply_changes(case, each.inputs)
             except DESCRIPTION_ERRORS as error:
                 raise each.error(error) from None
 
