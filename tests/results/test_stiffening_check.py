@@ -329,7 +329,7 @@ def column(share, stiffening="auto", tilt=0.0):
 def test_errors_grow_where_a_load_leaves_little_stiffness(share, error):
     """The true error at 98 % of the buckling load is 13 % after 12 s; without the load it would be 0.4 %."""
     system = fa.System(column(share, "shortening"))
-    push = fa.PointLoad("c", None, [0, fa.step(0.145), 0.045])
+    push = fa.PointLoad("c", None, [0, fa.step(0.0, 0.145), 0.045])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fa.ValidityWarning)
         run = fa.simulate(system, 12.0, motion={"c": 0.0}, loads=[push], rtol=1e-5, native=False, progress=False)
