@@ -44,6 +44,13 @@ class LinkIndices:
     rear: list[int] = field(default_factory=list)
     mesh: list[int | None] = field(default_factory=list)
 
+    @property
+    def actuated(self) -> int:
+        """Index of the coordinate on which the actuator acts."""
+        found = self.joint if self.motor is None else self.motor
+        assert found is not None
+        return found
+
 
 def elastic_unit(basis: Basis, family: str, index: int) -> str:
     """Return the unit of an elastic coordinate of a family, counted from zero.
@@ -74,76 +81,63 @@ class ClosedFormCoordinates:
         return {each.q: index for index, each in enumerate(self.all)}
 
     def add(
-        self,
-        number: int,
-        link: Link,
-        front: LinkIntegrals,
-        rear: LinkIntegrals | None,
-        k: Mapping[str, int],
-        kept: bool,
+        self, n: int, link: Link, front: LinkIntegrals, rear: LinkIntegrals | None, k: Mapping[str, int], kept: bool
     ) -> None:
-        """Add the coordinates of link `number`, counted from 1."""
+        """Add the coordinates of link `n`, counted from 1."""
         own = LinkIndices()
         self.own.append(own)
         if isinstance(link.joint, MovingJoint):
-            turns = link.joint.unit == "rad"
+            turns, of = link.joint.unit == "rad", f"of joint {n} ({link.name})"
             letter, unit, what = ("theta", "rad", "angle") if turns else ("d", "m", "extension")
-            own.joint = self._new(
-                f"{link.name}.q", f"{letter}_{number}", f"{what} of joint {number} ({link.name})", unit
-            )
+            own.joint = self._new(f"{link.name}.q", f"{letter}_{n}", f"{what} {of}", unit)
             if elastic_drive(link):
-                meaning = f"motor of joint {number} ({link.name}), in the joint's units"
-                own.motor = self._new(f"{link.name}.motor", f"{letter}_m{number}", meaning, unit)
-            torque = self._symbols.variable(f"tau_{number}")
-            meaning = f"{'torque' if turns else 'force'} of the actuator of joint {number} ({link.name})"
-            acts_on = own.joint if own.motor is None else own.motor
+                own.motor = self._new(f"{link.name}.motor", f"{letter}_m{n}", f"motor {of}, in the joint's units", unit)
+            torque = self._symbols.variable(f"tau_{n}")
             at_motor = link.joint.drive is not None and link.joint.drive.torque_at == "motor"
+            meaning = f"{'torque' if turns else 'force'} of the actuator {of}"
             meaning += ", at the motor's shaft" if at_motor else ""
-            self.torques[acts_on] = SymbolInfo(torque, latex_name(torque), meaning, "N m" if turns or at_motor else "N")
+            unit = "N m" if turns or at_motor else "N"
+            self.torques[own.actuated] = SymbolInfo(torque, latex_name(torque), meaning, unit)
         if is_meshed(link):
-            self._mesh(own, number, link, k, kept)
+            own.mesh = self._mesh(n, link, k, kept)
             return
-        own.front = self._shapes(number, link, front, "")
+        own.front = self._shapes(n, link, front, "")
         if rear is not None:
-            own.rear = self._shapes(number, link, rear, "rear.")
+            own.rear = self._shapes(n, link, rear, "rear.")
 
-    def _mesh(self, own: LinkIndices, number: int, link: Link, k: Mapping[str, int], kept: bool) -> None:
+    def _mesh(self, n: int, link: Link, k: Mapping[str, int], kept: bool) -> list[int | None]:
         """Add the coordinates of nodes j = 0, 1, ...: deflection u_i(2j+1) and slope u_i(2j+2)."""
         assert link.flexible is not None
         slides, clamped = isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link), clamped_nodes(link, k)
-        loose = slides or link.flexible.loose  # the root is not clamped
+        first = 1 if slides or link.flexible.loose else -1  # the root is not clamped
+        found: list[int | None] = []
         for index in range(2 * link.flexible.bend_y + 2):
             if index // 2 in clamped and not kept:
-                own.mesh.append(None)
+                found.append(None)
                 continue
-            first = 1 if loose else -1
             name = f"{link.name}.u[{index + 1}]" if kept else f"{link.name}.bend_y[{index + first}]"
             what, unit = ("slope", "rad") if index % 2 else ("deflection", "m")
-            meaning = f"{what} of node {index // 2} of link {number} ({link.name})"
-            own.mesh.append(self._new(name, f"u_{number}_{index + 1}", meaning, unit))
+            meaning = f"{what} of node {index // 2} of link {n} ({link.name})"
+            found.append(self._new(name, f"u_{n}_{index + 1}", meaning, unit))
+        return found
 
-    def _shapes(self, number: int, link: Link, integrals: LinkIntegrals, prefix: str) -> list[int]:
-        assert link.flexible is not None or not integrals.count
+    def _shapes(self, n: int, link: Link, integrals: LinkIntegrals, prefix: str) -> list[int]:
         found = []
         for name, space in integrals.shapes.items():
             assert link.flexible is not None
             nodes = isinstance(link.flexible.basis, Elements)
             clamped = 2 if nodes and name.startswith("bend") and not link.flexible.loose else 0
-            letter = (NODE_LETTERS if nodes else MODE_LETTERS)[name]
+            letter = (NODE_LETTERS if nodes else MODE_LETTERS)[name] + ("r" if prefix else "")
+            kind, part = "node" if nodes else "shape", " behind the joint" if prefix else ""
             for index in range(space.count):
-                label = f"{letter}{'r' if prefix else ''}_{number}_{index + 1 + clamped}"
-                kind = "node" if nodes else "shape"
-                part = " behind the joint" if prefix else ""
-                meaning = f"{name} coordinate {index + 1} ({kind}) of link {number} ({link.name}){part}"
-                unit = elastic_unit(link.flexible.basis, name, index)
+                meaning = f"{name} coordinate {index + 1} ({kind}) of link {n} ({link.name}){part}"
+                label, unit = f"{letter}_{n}_{index + 1 + clamped}", elastic_unit(link.flexible.basis, name, index)
                 found.append(self._new(f"{link.name}.{prefix}{name}[{index + 1}]", label, meaning, unit))
         return found
 
     def _new(self, name: str, label: str, meaning: str, unit: str) -> int:
         own, rate = self._symbols.variable(label), self._symbols.variable(f"{label}_dot")
-        latex = latex_name(own)
-        named = SymbolInfo(own, latex, meaning, unit)
-        self.all.append(
-            ClosedFormCoordinate(name, named, SymbolInfo(rate, rate_latex(latex), f"rate of {own}", f"{unit}/s"))
-        )
+        named = SymbolInfo(own, latex_name(own), meaning, unit)
+        moving = SymbolInfo(rate, rate_latex(named.latex), f"rate of {own}", f"{unit}/s")
+        self.all.append(ClosedFormCoordinate(name, named, moving))
         return len(self.all) - 1

@@ -9,30 +9,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from flexarm.foundation.validation import Array
 from flexarm.symbolic import algebra
-from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, cross, dot, is_nonzero, number, plus, ratio, times
-from flexarm.symbolic.beams import Beam, node_displacement
-from flexarm.symbolic.frames import Frame, apply
+from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, number, quadratic_form, vector, zeros
+from flexarm.symbolic.beams import Beam
+from flexarm.symbolic.frames import Frame
 
 
 @dataclass
 class MassPiece:
     """Inertia of a piece relative to its frame.
 
-    Mass, first moment c and inertia; by own coordinate (`columns`) A = int mu N and k = int mu rho x N; M, K and D of
-    the own coordinates.
+    Mass, first moment c and inertia; for each own coordinate (`columns`) A = int mu N and k = int mu rho x N, shape
+    (n, 3); M, K and D of the own coordinates.
     """
 
-    mass: Expr = 0
-    c: Vector = ZERO
-    inertia: Rows = field(default_factory=lambda: [[0] * 3 for _ in range(3)])
+    mass: Expr
+    c: ExprArray
+    inertia: ExprArray
     columns: list[int] = field(default_factory=list)
-    A: list[Vector] = field(default_factory=list)
-    k: list[Vector] = field(default_factory=list)
-    M: Rows = field(default_factory=list)
-    K: Rows = field(default_factory=list)
-    D: Rows = field(default_factory=list)
+    A: ExprArray = field(default_factory=lambda: zeros(0, 3))
+    k: ExprArray = field(default_factory=lambda: zeros(0, 3))
+    M: ExprArray = field(default_factory=lambda: zeros(0, 0))
+    K: ExprArray = field(default_factory=lambda: zeros(0, 0))
+    D: ExprArray = field(default_factory=lambda: zeros(0, 0))
 
 
 @dataclass(frozen=True)
@@ -44,49 +46,51 @@ class ClosedFormDamping:
     ratios: Array | None = None
 
 
-def lump_piece(mass: Expr, offset: Vector, inertia: Rows) -> MassPiece:
+def trace_inertia(second: ExprArray) -> ExprArray:
+    """Return the inertia tr(G) 1 - G of a body from its second moments G = int mu rho rho^T."""
+    return np.trace(second) * np.eye(3, dtype=object) - second  # type: ignore[no-any-return]
+
+
+def lump_piece(mass: Expr, offset: ExprArray, inertia: ExprArray) -> MassPiece:
     """Return a rigid body with its centre at an offset and its inertia about the centre, in the axes of its frame."""
-    x, y, z = offset
-    steiner = [[y * y + z * z, -x * y, -x * z], [-x * y, x * x + z * z, -y * z], [-x * z, -y * z, x * x + y * y]]
-    rows = [[one + mass * two for one, two in zip(*pair, strict=True)] for pair in zip(inertia, steiner, strict=True)]
-    return MassPiece(mass, times(mass, offset), rows)
+    return MassPiece(mass, mass * offset, inertia + mass * trace_inertia(np.outer(offset, offset)))
+
+
+def damping_piece(columns: list[int], D: Array) -> MassPiece:
+    """Return a piece without mass that adds a damping matrix."""
+    n = len(columns)
+    inert = zeros(n, 3), zeros(n, 3), zeros(n, n), zeros(n, n)
+    return MassPiece(0, ZERO, zeros(3, 3), columns, *inert, algebra.numbers(D))
 
 
 def element_piece(beam: Beam, j: int, damped: ClosedFormDamping) -> MassPiece:
     """Return element j = 0, 1, ... of a planar link: r_ij = (j l_e + x, S u) of My et al., eq. (3)."""
     m, size = beam.m, beam.l / beam.elements
     start = j * size
-    nodes = beam.mesh[2 * j : 2 * j + 4]
-    kept = [k for k, node in enumerate(nodes) if node is not None]
-    u = [node_displacement(node) for node in nodes]
-    mass = algebra.mass(m, size)
-    a = algebra.moment(m, size)
-    b = [start * one + two for one, two in zip(a, algebra.first_moment(m, size), strict=True)]
-    spread = sum((u[p] * mass[p][q] * u[q] for p in kept for q in kept), number(0))
-    along = m * size * (start**2 + start * size + size**2 * ratio(1, 3))
-    off = -sum((u[p] * b[p] for p in kept), number(0))
-    inertia = [[spread, off, 0], [off, along, 0], [0, 0, along + spread]]
-    k = [(0, 0, b[p]) for p in range(4)]
+    columns, values = zip(*beam.mesh[2 * j : 2 * j + 4], strict=True)
+    u = vector(*values)
+    kept = [k for k, column in enumerate(columns) if column is not None]
+    mass, a = algebra.mass(m, size), algebra.moment(m, size)
+    b = start * a + algebra.first_moment(m, size)
+    spread, along = quadratic_form(mass, u), m * size * (start**2 + start * size + size**2 / number(3))
+    inertia = vector(vector(spread, -u @ b, 0), vector(-u @ b, along, 0), vector(0, 0, along + spread))
     for row, (sections, _) in beam.rotary.items():
-        inertia[row][row] += sections * size
+        inertia[row, row] += sections * size
     if 2 in beam.rotary:
-        sections = beam.rotary[2][0]
-        slopes = algebra.slope_products(sections, size)
-        k = [(0, 0, b[p] + sections * algebra.SLOPE_MOMENT[p]) for p in range(4)]
-        mass = [[one + two for one, two in zip(*pair, strict=True)] for pair in zip(mass, slopes, strict=True)]
+        b = b + beam.rotary[2][0] * algebra.SLOPE_MOMENT
+        mass = mass + algebra.slope_products(beam.rotary[2][0], size)
     EI = algebra.stiffness(beam.rigidity["bend_y"][0], size)
-    D = [[damped.stiffness * EI[p][q] + damped.mass * mass[p][q] for q in kept] for p in kept]
-    moment = sum((u[p] * a[p] for p in kept), number(0))
+    here = np.ix_(kept, kept)
     return MassPiece(
-        mass=m * size,
-        c=(m * size * (start + size * ratio(1, 2)), moment, 0),
-        inertia=inertia,
-        columns=[node[0] for node in nodes if node is not None],
-        A=[(0, a[p], 0) for p in kept],
-        k=[k[p] for p in kept],
-        M=[[mass[p][q] for q in kept] for p in kept],
-        K=[[EI[p][q] for q in kept] for p in kept],
-        D=D,
+        m * size,
+        vector(m * size * (start + size / 2), u @ a, 0),
+        inertia,
+        [column for column in columns if column is not None],
+        np.outer(a[kept], vector(0, 1, 0)),
+        np.outer(b[kept], algebra.Z),
+        mass[here],
+        EI[here],
+        (damped.stiffness * EI + damped.mass * mass)[here],
     )
 
 
@@ -101,53 +105,55 @@ class Carrier:
     def square(self, a: int, b: int) -> Expr:
         """Return V_a . V_b, with one rotation for each pair of frames."""
         if (a, b) not in self._squares:
-            one, other = self.frame.velocity.get(a, {}), self.frame.velocity.get(b, {})
             out = number(0)
-            for first, v in one.items():
-                for second, w in other.items():
-                    out += dot(v, w if first is second else apply(first.rotation(second), w))
+            for first, v in self.frame.velocity[a].items():
+                for second, w in self.frame.velocity[b].items():
+                    out += v @ (w if first is second else first.rotation(second) @ w)
             self._squares[a, b] = self._squares[b, a] = out
         return self._squares[a, b]
 
 
 class PieceInertia:
-    """Entries of the mass matrix and of the gravity term of a piece."""
+    """Mass matrix and gravity term of a piece."""
 
     def __init__(self, carrier: Carrier, piece: MassPiece) -> None:
-        self.carrier, self.piece = carrier, piece
+        self.carrier, self.piece, omega = carrier, piece, carrier.frame.omega
         self.columns = sorted({*carrier.frame.moving_coordinates, *piece.columns})
-        own = {column: index for index, column in enumerate(piece.columns)}
-        self._own = own
-        self._omega = carrier.frame.omega
-        self._momentum: dict[int, Vector] = {}
-        self._spin: dict[int, Vector] = {}
-        for column in self.columns:
-            A, k = (piece.A[own[column]], piece.k[own[column]]) if column in own else (ZERO, ZERO)
-            omega = self._omega.get(column, ZERO)
-            self._momentum[column] = plus(cross(omega, piece.c), A) if is_nonzero(omega) else A
-            self._spin[column] = k
+        self._own = {column: index for index, column in enumerate(piece.columns)}
+        self._momentum = {
+            column: np.cross(omega.get(column, ZERO), piece.c)
+            + (piece.A[self._own[column]] if column in self._own else 0)
+            for column in self.columns
+        }
 
-    def entry(self, a: int, b: int) -> Expr:
+    def matrix(self) -> ExprArray:
+        """Return the mass matrix over `columns`."""
+        out = zeros(len(self.columns), len(self.columns))
+        for p, a in enumerate(self.columns):
+            for q, b in enumerate(self.columns[p:], p):
+                out[p, q] = out[q, p] = self._entry(a, b)
+        return out
+
+    def _entry(self, a: int, b: int) -> Expr:
         """Return m V_a.V_b + V_a.s_b + V_b.s_a + Omega_a.(I Omega_b + k_b) + Omega_b.k_a + own, s = Omega x c + A."""
-        piece, V = self.piece, self.carrier.velocity
+        piece, own, V, omega = self.piece, self._own, self.carrier.velocity, self.carrier.frame.omega
         out = number(0)
-        if piece.mass != 0 and a in V and b in V:
+        if a in V and b in V:
             out += piece.mass * self.carrier.square(a, b)
         for one, other in ((a, b), (b, a)):
             if one in V:
-                out += dot(V[one], self._momentum[other])
-            if one in self._omega:
-                out += dot(self._omega[one], self._spin[other])
-        if a in self._omega and b in self._omega:
-            turned = apply(piece.inertia, self._omega[b])  # type: ignore[arg-type]
-            out += dot(self._omega[a], turned)
-        if a in self._own and b in self._own:
-            out += piece.M[self._own[a]][self._own[b]]
+                out += V[one] @ self._momentum[other]
+            if one in omega and other in own:
+                out += omega[one] @ piece.k[own[other]]
+        if a in omega and b in omega:
+            out += omega[a] @ (piece.inertia @ omega[b])
+        if a in own and b in own:
+            out += piece.M[own[a], own[b]]
         return out
 
-    def weight(self, a: int, upward: Vector, ground: Frame) -> Expr:
+    def weight(self, a: int, upward: ExprArray, ground: Frame) -> Expr:
         """Return d/dq_a of the potential of gravity; `upward` is minus gravity in the axes of the ground."""
         frame = self.carrier.frame
-        lifted = {each: times(self.piece.mass, v) for each, v in frame.velocity.get(a, {}).items()}
-        lifted[frame] = plus(lifted.get(frame, ZERO), self._momentum[a])
-        return sum((dot(v, apply(each.rotation(ground), upward)) for each, v in lifted.items()), number(0))
+        lifted = {each: self.piece.mass * v for each, v in frame.velocity.get(a, {}).items()}
+        lifted[frame] = lifted.get(frame, ZERO) + self._momentum[a]
+        return sum((v @ (each.rotation(ground) @ upward) for each, v in lifted.items()), number(0))

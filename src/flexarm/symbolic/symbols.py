@@ -10,32 +10,18 @@ import builtins
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from keyword import iskeyword, softkwlist
+from typing import Any
+
+import numpy as np
 
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.symbolic import algebra
-from flexarm.symbolic.algebra import Expr, number, symbol, symbols_in
+from flexarm.symbolic.algebra import Expr, number, symbol
 
 # Names of arguments, results and intermediate values in generated functions
-RESERVED_SYMBOLS = {
-    "q",
-    "v",
-    "p",
-    "M",
-    "C",
-    "K",
-    "D",
-    "G",
-    "E",
-    "I",
-    "math",
-    "numpy",
-    "cos",
-    "sin",
-    "tanh",
-    "sqrt",
-    "pi",
-}
+RESERVED_SYMBOLS = {*"qvpMCKDGEI", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
 _INTERMEDIATE = re.compile(
     r"x\d*|(angle|sum)_\d+|(d*([NWTSHQL]|xf|uf|wf|c[xyz]|I[xyz]{1,2}|k[xyz])|t|us|ws|phis|sigma|chi)_\w+"
 )
@@ -100,37 +86,38 @@ class ClosedFormSymbols:
         self._default_names.add(name)
         return self._rename.get(name, name)
 
-    def parameter(self, name: str, value: float, meaning: str, unit: str, latex: str | None = None) -> Expr:
+    def parameter(self, name: str, value: float, meaning: str, unit: str) -> Expr:
         """Return a parameter of the robot as a symbol or as its value."""
         self._parameter_names.add(name)
         if not (self._keep == "symbolic" or name in self._keep):
             return number(value)
         own = self.variable(name)
-        if own in self.parameters and self.parameters[own].meaning != meaning:
-            raise ValueError(_clash(own, [self.parameters[own].meaning, meaning]))
-        self.parameters[own] = SymbolInfo(own, latex or latex_name(own), meaning, unit)
+        new = SymbolInfo(own, latex_name(own), meaning, unit)
+        _require_same(self.parameters.setdefault(own, new), new)
         self.values[own] = float(value)
         return symbol(own)
 
     def check(self, variables: list[SymbolInfo]) -> None:
         """Raise ValueError for symbols with the same name, and for names of symbols that do not exist."""
-        meanings: dict[str, str] = {}
+        found: dict[str, SymbolInfo] = {}
         for each in [*variables, *self.parameters.values()]:
-            if each.symbol in meanings:
-                raise ValueError(_clash(each.symbol, [meanings[each.symbol], each.meaning]))
-            meanings[each.symbol] = each.meaning
-        for name in self._rename:
-            if name not in self._default_names:
-                raise ValueError(f"rename: there is no symbol '{name}'{suggestion(name, sorted(self._default_names))}")
-        if not isinstance(self._keep, str):
-            for name in sorted(self._keep - self._parameter_names):
-                raise ValueError(
-                    f"parameters: there is no symbol '{name}'{suggestion(name, sorted(self._parameter_names))}"
-                )
+            _require_same(found.setdefault(each.symbol, each), each)
+        kept = [] if isinstance(self._keep, str) else sorted(self._keep)
+        for what, names, known in (
+            ("rename", self._rename, self._default_names),
+            ("parameters", kept, self._parameter_names),
+        ):
+            for name in names:
+                if name not in known:
+                    raise ValueError(f"{what}: there is no symbol '{name}'{suggestion(name, sorted(known))}")
 
 
-def _clash(name: str, meanings: list[str]) -> str:
-    return f"the symbol '{name}' would mean two things: {' and '.join(meanings)}; choose another name for one of them"
+def _require_same(one: SymbolInfo, other: SymbolInfo) -> None:
+    if one != other:
+        raise ValueError(
+            f"the symbol '{one.symbol}' would mean two things: {one.meaning} and {other.meaning}; choose another name "
+            "for one of them"
+        )
 
 
 def latex_name(name: str) -> str:
@@ -150,9 +137,6 @@ def rate_latex(latex: str) -> str:
     return f"\\dot{{{letter}}}{underscore}{index}"
 
 
-DerivativeRule = Callable[[Expr], Expr]
-
-
 class Abbreviations:
     """Abbreviations with their definitions and derivatives; each definition follows those that it depends on.
 
@@ -164,7 +148,7 @@ class Abbreviations:
         self.definitions: dict[Expr, Expr] = {}
         self.latex: dict[str, str] = {}
         self._names: dict[Expr, Expr] = {}
-        self._slopes: dict[Expr, DerivativeRule] = {}
+        self._slopes: dict[Expr, Callable[[Expr], Expr]] = {}
 
     def name(self, label: str, expression: Expr) -> Expr:
         """Return the abbreviation of an expression; symbols and numbers are returned unchanged."""
@@ -175,36 +159,38 @@ class Abbreviations:
             self._names[expression] = self.define(label, expression, lambda by: self.diff(expression, by))
         return self._names[expression]
 
-    def name_with_derivatives(self, label: str, expression: Expr) -> Expr:
-        """Return the abbreviation of an expression whose derivatives are abbreviated, too, as xf_{1,2} in LaTeX."""
-        return self._derivative(label, expression, ())
+    def name_with_derivatives(self, label: str, expression: Expr, by: tuple[int, ...] = ()) -> Expr:
+        """Return the abbreviation of an expression whose derivatives are abbreviated, too, as xf_{1,2} in LaTeX.
 
-    def _derivative(self, label: str, expression: Expr, by: tuple[int, ...]) -> Expr:
+        `by` are the coordinates by which the expression has been differentiated.
+        """
         expression = algebra.backend.sympify(expression)
-        if expression.is_Symbol or not self._coordinates([expression]):
+        if expression.is_Symbol or not self.coordinates([expression]):
             return expression
         if expression not in self._names:
             latex = f"{latex_name(label)[:-1]},{' '.join(map(str, by))}}}" if by else None
 
             def slope(at: Expr) -> Expr:
                 own = label if by else str(self._names[expression])
-                return self._derivative(own, self.diff(expression, at), tuple(sorted((*by, self.q[at] + 1))))
+                again = tuple(sorted((*by, self.q[at] + 1)))
+                return self.name_with_derivatives(own, self.diff(expression, at), again)
 
             own = "_".join(["d" * len(by) + label, *map(str, by)])
             self._names[expression] = self.define(own, expression, slope, latex)
         return self._names[expression]
 
-    def define(self, label: str, expression: Expr, slope: DerivativeRule, latex: str | None = None) -> Expr:
+    def define(self, label: str, expression: Expr, slope: Callable[[Expr], Expr], latex: str | None = None) -> Expr:
         """Define a new abbreviation with a function that returns its derivative with respect to a coordinate."""
-        taken = {str(each) for each in self.definitions}
-        own = next(name for name in _numbered(label) if name not in taken)
+        own = next(name for k in count(1) if (name := f"{label}_{k}" if k > 1 else label) not in self.latex)
         found = symbol(own)
         self.definitions[found], self._slopes[found] = expression, slope
         self.latex[own] = latex_name(own) if latex is None else latex
         return found
 
-    def diff(self, expression: Expr, by: Expr) -> Expr:
-        """Return the derivative with respect to a coordinate, including that of abbreviations."""
+    def diff(self, expression: Any, by: Expr) -> Any:
+        """Return the derivative of an expression, or of a vector, by a coordinate, including that of abbreviations."""
+        if isinstance(expression, np.ndarray):
+            return np.array([self.diff(each, by) for each in expression], dtype=object)
         out = algebra.diff(expression, by)
         for each in self._abbreviations_in([expression]):
             if (slope := self._slopes[each](by)) != 0:
@@ -213,18 +199,17 @@ class Abbreviations:
 
     def coordinates(self, expressions: Iterable[Expr]) -> list[tuple[Expr, int]]:
         """Return the coordinates on which expressions depend with their indices, in order."""
-        return sorted(self._coordinates(expressions), key=lambda pair: pair[1])
-
-    def _coordinates(self, expressions: Iterable[Expr]) -> set[tuple[Expr, int]]:
-        expressions = list(expressions)
-        found = {(each, self.q[each]) for part in expressions for each in symbols_in(part) if each in self.q}
-        inner = [self.definitions[each] for each in self._abbreviations_in(expressions)]
-        return found | self._coordinates(inner) if inner else found
+        found: dict[Expr, int] = {}
+        inner = list(expressions)
+        while inner:
+            found |= {each: self.q[each] for part in inner for each in _symbols_in(part) if each in self.q}
+            inner = [self.definitions[each] for each in self._abbreviations_in(inner)]
+        return sorted(found.items(), key=lambda pair: pair[1])
 
     def _abbreviations_in(self, expressions: Iterable[Expr]) -> list[Expr]:
         if not self.definitions:
             return []
-        return [each for part in expressions for each in symbols_in(part) if each in self.definitions]
+        return [each for part in expressions for each in _symbols_in(part) if each in self.definitions]
 
     def expanded(self, expression: Expr) -> Expr:
         """Return an expression without abbreviations."""
@@ -247,9 +232,5 @@ class Abbreviations:
         return list(found.items())
 
 
-def _numbered(label: str) -> Iterable[str]:
-    yield label
-    count = 2
-    while True:
-        yield f"{label}_{count}"
-        count += 1
+def _symbols_in(expression: Expr) -> set[Expr]:
+    return algebra.backend.sympify(expression).free_symbols  # type: ignore[no-any-return]
