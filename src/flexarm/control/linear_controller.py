@@ -9,8 +9,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.state_space import Signal, StateSpace
-from flexarm.control.riccati import output_rows, python_control
+from flexarm.analysis.state_space import Signal, StateSpace, python_control
+from flexarm.control.riccati import output_rows
 from flexarm.feedback.feedback import Feedback
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number

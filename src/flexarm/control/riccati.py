@@ -6,12 +6,11 @@ Modes that inputs do not reach or outputs do not show are reported by name (Popo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from flexarm.analysis.state_space import StateSpace
+from flexarm.analysis.state_space import StateSpace, python_control
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number
 
@@ -157,15 +156,6 @@ def integrated_gramian(F: Array, W: Array, dt: float) -> Array:
         found = found + onward @ found @ onward.T
         onward = onward @ onward
     return np.asarray((found + found.T) / 2)
-
-
-def python_control(what: str) -> ModuleType:
-    """Import python-control; raise ModuleNotFoundError with advice if it is missing."""
-    try:
-        import control
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(f"{what} needs python-control: pip install 'control>=0.10.1'") from None
-    return control  # type: ignore[no-any-return]
 
 
 def regulator_gain(

@@ -34,14 +34,14 @@ EQUATION = r"""\[ \mathbf{M}(\mathbf{q})\ddot{\mathbf{q}} + \mathbf{C}(\mathbf{q
 
 def write_document(form: ClosedForm) -> str:
     """Return the LaTeX document."""
+    derived = form.rows  # first, since it defines the abbreviations
     writer = _LatexWriter(form)
     parents = ("0" if parent is None else str(parent + 1) for parent in form.robot.parents)
     theta = [
         writer.matrix(f"\\Theta_{{{parent}{i}}}", T) for i, (parent, T) in enumerate(zip(parents, form.theta), start=1)
     ]
     matrices = [writer.matrix("\\mathbf{q}^{T}", form.q.T)]
-    for name in ("M", "C", "K", "D", "G"):
-        rows = form.rows[name]
+    for name, rows in derived.items():
         symmetric = name in "MKD" and bool((rows == rows.T).all())
         matrices.append(writer.matrix(f"\\mathbf{{{name}}}", sympy_matrix(rows), symmetric))
     matrices.append(writer.matrix("\\mathbf{F}", form.F))
