@@ -206,10 +206,9 @@ def campbell(
     turning.require_symmetry(posture)
     track = _ModeTracker(turning, posture, count)
     done = run_pieces(given.tolist(), track.advance, "speeds", progress)
-    parts = (
-        np.array([getattr(row, name) for row in track.rows[:done]]) for name in ("eigenvalues", "ratios", "shapes", "q")
-    )
-    return Campbell(joint, given[:done], *parts, system.names)
+    names = ("eigenvalues", "damping_ratios", "shapes", "q")
+    found = {name: np.array([getattr(row, name) for row in track.rows[:done]]) for name in names}
+    return Campbell(joint, given[:done], **found, names=system.names)
 
 
 @dataclass(frozen=True)
@@ -282,12 +281,14 @@ class _ModesAtSpeed:
     speed: float
     q: Array
     eigenvalues: Complex
-    ratios: Array
+    damping_ratios: Array
     shapes: Complex
 
     def part(self, places: Any) -> _ModesAtSpeed:
         """Return the modes with the given indices."""
-        return _ModesAtSpeed(self.speed, self.q, self.eigenvalues[places], self.ratios[places], self.shapes[:, places])
+        return _ModesAtSpeed(
+            self.speed, self.q, self.eigenvalues[places], self.damping_ratios[places], self.shapes[:, places]
+        )
 
 
 class _ModeTracker:
@@ -356,7 +357,7 @@ def _separate_equal_modes(row: _ModesAtSpeed, M: Array, like: Complex) -> _Modes
 
 def _squares(M: Array, shapes: Complex) -> Array:
     """Return x^H M x of each shape."""
-    return np.einsum("im,ij,jm->m", shapes.conj(), M, shapes).real
+    return np.asarray(np.einsum("im,ij,jm->m", shapes.conj(), M, shapes).real)
 
 
 def _align(M: Array, mixed: Complex, like: Complex) -> Complex:

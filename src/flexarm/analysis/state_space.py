@@ -67,7 +67,7 @@ def _reduce_balanced(model: StateSpace, order: int) -> StateSpace:
 
 
 def _split(model: StateSpace, first: Callable[[complex], bool]) -> list[tuple[Array, Array, Array]]:
-    """Return (A, B, C) in two complementary invariant subspaces, the first that of the poles with `first(pole)` true."""
+    """Return (A, B, C) in two invariant subspaces: of the poles with `first(pole)` true, and of the others."""
     from scipy.linalg import schur
 
     spaces = []
