@@ -286,9 +286,8 @@ class _ModesAtSpeed:
 
     def part(self, places: Any) -> _ModesAtSpeed:
         """Return the modes with the given indices."""
-        return _ModesAtSpeed(
-            self.speed, self.q, self.eigenvalues[places], self.damping_ratios[places], self.shapes[:, places]
-        )
+        values, ratios = self.eigenvalues[places], self.damping_ratios[places]
+        return replace(self, eigenvalues=values, damping_ratios=ratios, shapes=self.shapes[:, places])
 
 
 class _ModeTracker:

@@ -11,14 +11,14 @@ import numpy as np
 
 from flexarm.analysis.modes import modes_without_warning
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.feedback import Feedback, feedback_of
 from flexarm.feedback.traced_law import TracedLaw, copied
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, whole_number
 from flexarm.results.run import Run
-from flexarm.robot import Link, Reduced, Robot
+from flexarm.robot import Reduced, Robot
 from flexarm.robot.errors import DescriptionError
 from flexarm.robot.flexibility import Flexible
 from flexarm.simulation.simulate import simulate
@@ -85,7 +85,8 @@ class Convergence:
 
     def __str__(self) -> str:
         robot, runs = self.run.robot, (self.run, self.finer, self.tighter)
-        shapes = [f"{link.name}: {_format_counts(link.flexible)}" for link in robot.links if link.flexible is not None]
+        flexible = [(link.name, link.flexible.counts) for link in robot.links if link.flexible is not None]
+        shapes = [f"{name}: {', '.join(f'{each} {n}' for each, n in counts.items())}" for name, counts in flexible]
         early = [f"a run ended early: {each.reason}" for each in runs if each.status != "completed"]
         head = f"{robot.name}, {self.run.array('time')[-1]:g} s; shapes {'; '.join(shapes)}"
         columns = f"{'quantity':<34}{'value':>14}{f'{self.more} more':>14}{'finer steps':>14}"
@@ -136,13 +137,11 @@ def convergence(robot: Robot | System, duration: float, *, more: int = 2, **opti
     >>> found["frequency 1"].shapes < 1e-9 * found["frequency 1"].value  # modes of a beam that carries nothing
     True
     """
-    if not isinstance(robot, (Robot, System)):
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
+    system = as_system(robot, native="auto")
     if whole_number("more", more, least=1) > MAX_EXTRA_SHAPE_COUNT:
         raise ValueError(f"more = {shown(more)}: must be at most {MAX_EXTRA_SHAPE_COUNT}")
     if "verify" in options:
         raise ValueError("verify: must be left out, the run with finer steps is a verification")
-    system = robot if isinstance(robot, System) else System(robot)
     if all(link.flexible is None for link in system.robot.links):
         raise ValueError("robot: has no flexible link, and so no shapes of which there could be more")
     finer_system = System(with_more_shapes(system.robot, more), native=system.native)
@@ -151,45 +150,35 @@ def convergence(robot: Robot | System, duration: float, *, more: int = 2, **opti
     run = simulate(system, duration, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ValidityWarning)  # the first run has raised them
-        finer = simulate(finer_system, duration, **_transfer_initial_state(others[0], system, finer_system))
-        tighter = simulate(system, duration, **_tighten(others[1]))
-    differences = [_compare_tip_path(run, finer, tighter), *_compare_deflections(run, finer, tighter)]
+        for name in ("q0", "v0"):
+            if (given := others[0].get(name)) is not None and not isinstance(given, str):
+                others[0][name] = transfer_coordinates(system.vector(given, name), system, finer_system)
+        finer = simulate(finer_system, duration, **others[0])
+        fixed = others[1].get("dt") is not None
+        tighter = {"dt": others[1]["dt"] / 2} if fixed else {"rtol": TOLERANCE_FACTOR * others[1].get("rtol", 1e-4)}
+        closer = simulate(system, duration, **others[1] | tighter)
+    differences = [_compare_tip_path(run, finer, closer), *_compare_deflections(run, finer, closer)]
     differences += _compare_frequencies(system, finer_system, options.get("q0"))
-    return Convergence(run, finer, tighter, tuple(differences), more)
+    return Convergence(run, finer, closer, tuple(differences), more)
 
 
 def with_more_shapes(robot: Robot, more: int) -> Robot:
     """Return the robot with `more` additional shapes, or elements, in every family of its links."""
-    robot = robot.resolved()
-    changes = {
-        f"links.{link.name}.flexible": _with_more_shapes(link, link.flexible, more)
-        for link in robot.links
-        if link.flexible is not None
-    }
-    return robot.with_(changes)
-
-
-def _with_more_shapes(link: Link, flexible: Flexible, more: int) -> Flexible:
-    changes: dict[str, Any] = {family: count + more for family, count in flexible.counts.items()}
-    changes["stiffening"] = link.stiffening  # "auto" could choose another model with more shapes
-    basis = flexible.basis
-    try:
-        if isinstance(basis, Reduced):  # with a mesh that can make them
-            kept = None if basis.modes is None else basis.modes + more
-            changes["basis"] = Reduced(basis.elements + more, kept, basis.interface)
-        return Flexible(**{**dict(flexible.given), **changes})
-    except DescriptionError as error:
-        raise ValueError(f"more = {more}: gives too many shapes of link {link.name!r}; {error}") from None
-
-
-def _format_counts(flexible: Flexible) -> str:
-    return ", ".join(f"{family} {count}" for family, count in flexible.counts.items())
-
-
-def _tighten(options: Mapping[str, Any]) -> dict[str, Any]:
-    if options.get("dt") is not None:
-        return {**options, "dt": options["dt"] / 2}
-    return {**options, "rtol": TOLERANCE_FACTOR * options.get("rtol", 1e-4)}
+    robot, out = robot.resolved(), {}
+    for link in robot.links:
+        if (flexible := link.flexible) is None:
+            continue
+        changes: dict[str, Any] = {family: count + more for family, count in flexible.counts.items()}
+        changes["stiffening"] = link.stiffening  # "auto" could choose another model with more shapes
+        basis = flexible.basis
+        try:
+            if isinstance(basis, Reduced):  # with a mesh that can make them
+                kept = None if basis.modes is None else basis.modes + more
+                changes["basis"] = Reduced(basis.elements + more, kept, basis.interface)
+            out[f"links.{link.name}.flexible"] = Flexible(**{**dict(flexible.given), **changes})
+        except DescriptionError as error:
+            raise ValueError(f"more = {more}: gives too many shapes of link {link.name!r}; {error}") from None
+    return robot.with_(out)
 
 
 # --- laws ---
@@ -222,15 +211,6 @@ def _copy_controller(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # --- initial states in other shapes ---
-
-
-def _transfer_initial_state(options: Mapping[str, Any], system: System, finer: System) -> dict[str, Any]:
-    out = dict(options)
-    for name in ("q0", "v0"):
-        given = options.get(name)
-        if given is not None and not isinstance(given, str):
-            out[name] = transfer_coordinates(system.vector(given, name), system, finer)
-    return out
 
 
 def transfer_coordinates(vector: Array, system: System, finer: System) -> Array:

@@ -45,10 +45,10 @@ def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     if progress is not None and not isinstance(progress, bool):
         raise ValueError(f"progress = {shown(progress)}: must be True, False or None")
     done = 0
-    interrupts = Interrupts()
+    interrupts, bar = Interrupts(), _PieceProgress(float(len(pieces)), progress)
+    bar.what = what
     try:
-        with interrupts.catching(), _PieceProgress(float(len(pieces)), progress) as bar:
-            bar.what = what
+        with interrupts.catching(), bar:
             for piece in pieces:
                 work(piece)
                 interrupts.check()

@@ -266,7 +266,7 @@ def simulate(model: StateSpace, t: Any, impulse: bool) -> tuple[Array, Array]:
 def _times(model: StateSpace) -> Array:
     """Return times that cover several periods, or time constants, of the slowest motion."""
     if model.dt is not None:
-        return np.arange(SHOWN_SAMPLE_COUNT) * model.dt
+        return np.asarray(np.arange(SHOWN_SAMPLE_COUNT) * model.dt, dtype=float)
     sizes = np.abs(np.linalg.eigvals(model.A))
     moving = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
     slowest = float(moving.min()) if len(moving) else 1.0
