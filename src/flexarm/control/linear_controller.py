@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -286,10 +286,7 @@ class LinearController:
             Closed loop.
         """
         plant, C, D = self._plant(model)
-        own, n = self.matrices, len(plant.A)
-        if self.dt is not None and D.any():  # a measurement is due to the input of the period before
-            plant, C, D = _with_last_input(plant, C, D)
-            n = len(plant.A)
+        own = self.matrices
         inner = np.linalg.inv(np.eye(len(own.C)) - own.D @ D)
         on_x, on_s, on_r = inner @ own.D @ C, inner @ own.C, inner @ own.F
         B = plant.B
@@ -307,7 +304,7 @@ class LinearController:
             given,
             np.hstack([C + D @ on_x, D @ on_s]),
             D @ on_r,
-            (*plant.states[:n], *(Signal(each, "1") for each in labels)),
+            (*plant.states, *(Signal(each, "1") for each in labels)),
             tuple(Signal(name, units.get(name, "1")) for name in self.references),
             tuple(Signal(name, units.get(name, "1")) for name in self.measured),
             dt=self.dt,
@@ -333,14 +330,14 @@ class LinearController:
         dict of str to Margins
             Margins by input.
         """
-        plant, C, D = self._plant(model)
-        if self.dt is not None and D.any():
-            plant, C, D = _with_last_input(plant, C, D)
-        own = self.matrices
-        return {each.name: loop_margins(plant, C, D, own, k, self.dt) for k, each in enumerate(self.model.inputs)}
+        plant = self._plant(model)
+        return {each.name: loop_margins(*plant, self.matrices, k, self.dt) for k, each in enumerate(self.model.inputs)}
 
     def _plant(self, model: StateSpace | None) -> tuple[StateSpace, Array, Array]:
-        """Return a model with the inputs of the design, and the matrices C and D of its measured signals."""
+        """Return a model with the inputs of the design, and the matrices C and D of its measured signals.
+
+        In a sampled model a measurement is due to the input of the period before, which becomes a state.
+        """
         given = self.model if model is None else model
         if not isinstance(given, StateSpace):
             raise TypeError(f"model = {shown(model)}: must be a StateSpace, from fa.linearize")
@@ -353,7 +350,14 @@ class LinearController:
             if each.name not in names:
                 raise KeyError(f"model: has no input '{each.name}'{suggestion(each.name, names)}")
         plant = given.part(None, [each.name for each in self.model.inputs])
-        return plant, *output_rows(plant, self.measured, "model")
+        C, D = output_rows(plant, self.measured, "model")
+        if self.dt is None or not D.any():
+            return plant, C, D
+        (n, m), last = plant.B.shape, tuple(Signal(f"last {each.name}", each.unit) for each in plant.inputs)
+        A = np.block([[plant.A, np.zeros((n, m))], [np.zeros((m, n + m))]])
+        B, C = np.vstack([plant.B, np.eye(m)]), np.hstack([C, D])
+        wider = replace(plant, A=A, B=B, C=C, D=0 * D, states=(*plant.states, *last), made_from=None)
+        return wider, C, 0 * D
 
 
 def actuator_limits(limit: Any, model: StateSpace) -> dict[str, float]:
@@ -371,21 +375,3 @@ def actuator_limits(limit: Any, model: StateSpace) -> dict[str, float]:
     if given.shape != (len(every),):
         raise ValueError(f"limit = {shown(limit)}: give one number, or one for each of {', '.join(every)}")
     return dict(zip(every, given.tolist(), strict=True))
-
-
-def _with_last_input(plant: StateSpace, C: Array, D: Array) -> tuple[StateSpace, Array, Array]:
-    """Return the model with the last input as further states, so that y = C x + D (last u)."""
-    n, m = plant.B.shape
-    last = tuple(Signal(f"last {each.name}", each.unit) for each in plant.inputs)
-    A = np.block([[plant.A, np.zeros((n, m))], [np.zeros((m, n + m))]])
-    wider = StateSpace(
-        A,
-        np.vstack([plant.B, np.eye(m)]),
-        np.hstack([C, D]),
-        np.zeros_like(D),
-        (*plant.states, *last),
-        plant.inputs,
-        tuple(Signal(f"y[{k + 1}]", "1") for k in range(len(C))),
-        dt=plant.dt,
-    )
-    return wider, np.hstack([C, D]), np.zeros_like(D)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from flexarm.analysis.state_space import StateSpace
 from flexarm.control.augmented_model import DesignTask, design_task, require_readable
 from flexarm.control.linear_controller import LinearController, Matrices
 from flexarm.control.riccati import (
-    Cost,
     integrated_gramian,
     observer_gain,
     output_rows,
@@ -80,82 +81,59 @@ def lqr(
     require_readable(continuous.model, list(lin.at))
     task = continuous if rate is None else design_task(lin, integral, references, rate)
     K, P = state_gain(continuous, task, Q, R)
-    model = task.model
+    model, n = task.model, len(task.model.A)
     states = [each.name for each in model.states]
-    extra = [name for name in task.integrals if name not in states]
-    n, m, count = *model.B.shape, len(task.integrals)
-    measured = (*states, *extra)
-    pick = np.array([[float(name == each) for each in measured] for name in task.integrals]).reshape(
-        count, len(measured)
-    )
-    reading = np.hstack([np.eye(n), np.zeros((n, len(extra)))])
-    goal, push = task.targets()
-    own = Integrals(task, K[:, n:])
-    matrices = Matrices(
-        A=own.A,
-        B=own.step * pick,
-        C=-K[:, n:],
-        D=-K[:, :n] @ reading,
-        F=K[:, :n] @ goal + push,
-        G=own.G,
-        H=np.zeros((count, m)),
-        W=own.anti_windup(K),
-    )
-    own_states = {"integral": count} if count else {}
-    return LinearController(model, measured, own_states, matrices, task.references, K=K, P=P)
+    measured = [*states, *(name for name in task.integrals if name not in states)]
+    reading = np.eye(n, len(measured))
+    own = np.zeros((0, 0)), np.zeros((0, len(measured))), np.zeros((len(K), 0)), -K[:, :n] @ reading
+    matrices = _with_integrals(task, measured, K, *own, np.zeros((0, len(K))))
+    own_states = {"integral": len(task.integrals)} if task.integrals else {}
+    return LinearController(model, tuple(measured), own_states, matrices, task.references, K=K, P=P)
 
 
 def state_gain(continuous: DesignTask, task: DesignTask, Q: Any, R: Any) -> tuple[Array, Array]:
     """Return K and P for states and integrals."""
-    cost = _add_integral_weights(quadratic_cost(continuous.model, Q, R), continuous)
+    q, N, r = quadratic_cost(continuous.model, Q, R)
+    weights = np.diag(list(continuous.integrals.values()))
+    cost = block_diag(q, weights), np.vstack([N, np.zeros((len(weights), len(r)))]), r
     dt = task.model.dt
     if dt is not None:
         cost = sampled_cost(*continuous.augmented, cost, dt)
-    A, B = task.augmented
-    return regulator_gain(A, B, cost, task.labels, task.inputs, dt)
+    return regulator_gain(*task.augmented, cost, task.labels, task.inputs, dt)
 
 
-def _add_integral_weights(cost: Cost, task: DesignTask) -> Cost:
-    Q, N, R = cost
-    n, m, count = *N.shape, len(task.integrals)
-    wider = np.zeros((n + count, n + count))
-    wider[:n, :n] = Q
-    wider[n:, n:] = np.diag(list(task.integrals.values()))
-    return wider, np.vstack([N, np.zeros((count, m))]), R
+def _with_integrals(
+    task: DesignTask, measured: list[str], K: Array, A: Array, B: Array, C: Array, D: Array, H: Array
+) -> Matrices:
+    """Return the matrices of a controller with states of its own and, after them, the integrals of errors.
+
+    Integrals unwind under limits by back-calculation, faster than the slowest pole decays.
+    """
+    n, dt, count, zero = len(task.model.A), task.model.dt, len(task.integrals), np.zeros
+    goal, push = task.targets()
+    step, own = (1.0, zero((count, count))) if dt is None else (dt, np.eye(count))
+    unwinding = zero((0, len(K)))
+    if count:
+        full = task.augmented
+        poles = np.linalg.eigvals(full[0] - full[1] @ K)
+        slowest = np.abs(poles.real).min() if dt is None else np.abs(poles).max()
+        share = UNWINDING_RATIO * slowest if dt is None else 1.0 - slowest**UNWINDING_RATIO
+        unwinding = share * np.linalg.pinv(K[:, n:])
+    return Matrices(
+        A=block_diag(A, own),
+        B=np.vstack([B, step * _select(task.integrals, measured)]),
+        C=np.hstack([C, -K[:, n:]]),
+        D=D,
+        F=K[:, :n] @ goal + push,
+        G=np.vstack([zero((len(A), len(task.references))), -step * _select(task.integrals, task.references)]),
+        H=np.vstack([H, zero((count, len(K)))]),
+        W=np.vstack([zero((len(A), len(K))), unwinding]),
+    )
 
 
-class Integrals:
-    """Part of a law that integrates errors."""
-
-    def __init__(self, task: DesignTask, gain: Array) -> None:
-        self._task, self._gain = task, gain
-        self._dt, self.count = task.model.dt, len(task.integrals)
-        self.step = 1.0 if self._dt is None else self._dt
-        self.A = np.zeros((self.count, self.count)) if self._dt is None else np.eye(self.count)
-
-    @property
-    def G(self) -> Array:
-        """Matrix (integrals, references) of the references in the rates of the integrals."""
-        names = list(self._task.references)
-        pick = [[float(name == each) for each in names] for name in self._task.integrals]
-        return -self.step * np.array(pick).reshape(self.count, len(names))
-
-    @property
-    def C(self) -> tuple[Array, Array]:
-        """Return the matrices of the integrated outputs by states and inputs."""
-        return output_rows(self._task.model, list(self._task.integrals), "integral")
-
-    def anti_windup(self, K: Array) -> Array:
-        """Return the matrix (integrals, inputs) of back-calculation, faster than the slowest pole decays."""
-        if not self.count:
-            return np.zeros((0, K.shape[0]))
-        A, B = self._task.augmented
-        poles = np.linalg.eigvals(A - B @ K)
-        if self._dt is None:
-            share = UNWINDING_RATIO * float(np.abs(poles.real).min())
-        else:
-            share = 1.0 - float(np.abs(poles).max()) ** UNWINDING_RATIO
-        return np.asarray(share * np.linalg.pinv(self._gain))
+def _select(rows: Collection[str], columns: Collection[str]) -> Array:
+    """Return the matrix that selects the columns with the names of rows."""
+    return np.reshape([[float(row == name) for name in columns] for row in rows], (len(rows), len(columns)))
 
 
 def lqg(
@@ -240,69 +218,30 @@ def lqg(
 
 
 def compensator(task: DesignTask, measured: list[str], K: Array, L: Array, P: Array | None = None) -> LinearController:
-    """Return the controller of an observer (gain L) with feedback of its states and of integrals (gain K)."""
-    make = _continuous_matrices if task.model.dt is None else _sampled_matrices
-    matrices, states = make(task, measured, K, L)
-    return LinearController(task.model, tuple(measured), states, matrices, task.references, K=K, P=P, L=L)
+    """Return the controller of an observer (gain L) with feedback of its states and of integrals (gain K).
 
-
-def _continuous_matrices(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple[Matrices, dict[str, int]]:
-    model, own = task.model, Integrals(task, K[:, len(task.model.A) :])
-    n, m, count = *model.B.shape, len(task.integrals)
-    C, D = output_rows(model, measured, "noise")
-    goal, push = task.targets()
-    zero = np.zeros((n, count))
-    matrices = Matrices(
-        A=np.block([[model.A - L @ C, zero], [zero.T, own.A]]),
-        B=np.vstack([L, _select_integrals(task, measured)]),
-        C=-K,
-        D=np.zeros((m, len(measured))),
-        F=K[:, :n] @ goal + push,
-        G=np.vstack([np.zeros((n, len(task.references))), own.G]),
-        H=np.vstack([model.B - L @ D, np.zeros((count, m))]),
-        W=np.vstack([np.zeros((n, m)), own.anti_windup(K)]),
-    )
-    return matrices, {"estimate": n, **({"integral": count} if count else {})}
-
-
-def _sampled_matrices(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple[Matrices, dict[str, int]]:
-    """Return the matrices of a sampled compensator, and the numbers of its states by name.
-
-    The prediction is corrected by the measurement, and torques follow from the corrected estimate. A measurement is due
-    to the torques of the period before, which are stored if they act on it directly.
+    In a sampled controller the prediction is corrected by the measurement, and torques follow from the corrected
+    estimate. A measurement is due to the torques of the period before, which are stored if they act on it directly.
     """
-    model, own = task.model, Integrals(task, K[:, len(task.model.A) :])
-    n, m, count = *model.B.shape, len(task.integrals)
+    model = task.model
+    n, m = model.B.shape
     C, D = output_rows(model, measured, "noise")
-    goal, push = task.targets()
-    Kx, Ki = K[:, :n], K[:, n:]
-    keep = np.eye(n) - L @ C
-    last = m if D.any() else 0
-    D = D[:, :last]
-    zero = np.zeros
-    matrices = Matrices(
-        A=np.block(
-            [
-                [model.A @ keep, zero((n, count)), -model.A @ L @ D],
-                [zero((count, n)), own.A, zero((count, last))],
-                [zero((last, n)), zero((last, count)), zero((last, last))],
-            ]
-        ),
-        B=np.vstack([model.A @ L, own.step * _select_integrals(task, measured), zero((last, len(measured)))]),
-        C=np.hstack([-Kx @ keep, -Ki, Kx @ L @ D]),
-        D=-Kx @ L,
-        F=Kx @ goal + push,
-        G=np.vstack([zero((n, len(task.references))), own.G, zero((last, len(task.references)))]),
-        H=np.vstack([model.B, zero((count, m)), np.eye(m)[:last]]),
-        W=np.vstack([zero((n, m)), own.anti_windup(K), zero((last, m))]),
-    )
-    parts = {"estimate": n, "integral": count, "last": last}
-    return matrices, {name: size for name, size in parts.items() if size}
-
-
-def _select_integrals(task: DesignTask, measured: list[str]) -> Array:
-    pick = [[float(name == each) for each in measured] for name in task.integrals]
-    return np.array(pick).reshape(len(task.integrals), len(measured))
+    Kx, last = K[:, :n], 0
+    own = model.A - L @ C, L, -Kx, np.zeros((m, len(measured))), model.B - L @ D
+    if model.dt is not None:
+        keep, last = np.eye(n) - L @ C, m if D.any() else 0
+        D = D[:, :last]
+        own = (
+            np.block([[model.A @ keep, -model.A @ L @ D], [np.zeros((last, n + last))]]),
+            np.vstack([model.A @ L, np.zeros((last, len(measured)))]),
+            np.hstack([-Kx @ keep, Kx @ L @ D]),
+            -Kx @ L,
+            np.vstack([model.B, np.eye(m)[:last]]),
+        )
+    states = {"estimate": n, "last": last, "integral": len(task.integrals)}
+    states = {name: size for name, size in states.items() if size}
+    matrices = _with_integrals(task, measured, K, *own)
+    return LinearController(model, tuple(measured), states, matrices, task.references, K=K, P=P, L=L)
 
 
 def _process_intensity(lin: StateSpace, given: Any) -> Array:

@@ -23,13 +23,7 @@ Cost = tuple[Array, Array, Array]
 
 
 def require_reachable(A: Array, B: Array, names: Sequence[str], by: str, dt: float | None = None) -> None:
-    """Raise ValueError if an undamped mode is not reached; `by` ends the message, "cannot be moved by 'fore'"."""
-    for pole, state in _unreached(A, B, dt):
-        raise ValueError(f"{describe_mode(pole, state, names, dt)} {by}")
-
-
-def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Array]]:
-    """Return the poles of undamped modes that B does not reach, with the shares of the states in them."""
+    """Raise ValueError if B does not reach an undamped mode; `by` ends the message, "cannot be moved by 'fore'"."""
     from scipy.linalg import matrix_balance
 
     balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
@@ -38,7 +32,6 @@ def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Arra
     pushed = pushed[:, sizes > 0] / sizes[sizes > 0]
     values, vectors = np.linalg.eig(balanced)
     fastest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
-    out = []
     for pole, vector in zip(values, vectors.T, strict=True):
         grows = pole.real >= -DECAY_TOLERANCE * fastest if dt is None else abs(pole) >= 1 - 1e-9
         if not grows or pole.imag < 0:
@@ -49,8 +42,8 @@ def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Arra
         if found[-1] <= REACHABILITY_TOLERANCE * found[0]:
             unreached = np.abs(left[:, -1])
             shares = unreached * np.abs(vector)
-            out.append((complex(pole), shares if shares.max() > 1e-6 * unreached.max() else unreached))
-    return out
+            state = shares if shares.max() > 1e-6 * unreached.max() else unreached
+            raise ValueError(f"{describe_mode(complex(pole), state, names, dt)} {by}")
 
 
 def describe_mode(pole: complex, shares: Array, names: Sequence[str], dt: float | None = None) -> str:
