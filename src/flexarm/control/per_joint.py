@@ -10,14 +10,12 @@ import numpy as np
 from scipy.linalg import null_space
 
 from flexarm.analysis.modes import locked_joints, modes
-from flexarm.analysis.rigid_kinematics import RigidTwin, require_tree
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import real_array, real_number
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile
-from flexarm.robot import Robot
 
 Side = Literal["motor", "joint"]
 VIBRATION_TO_BANDWIDTH = 2.0  # ratio of the lowest vibration with locked joints to the bandwidth
@@ -34,13 +32,6 @@ class DrivenJoint:
     link: str
     signal: str
     gear: float
-
-
-def as_system(robot: object) -> System:
-    """Return the system of a robot; raise TypeError for anything else."""
-    if not isinstance(robot, (Robot, System)):
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
-    return robot if isinstance(robot, System) else System(robot, native=False)
 
 
 def driven_joints(system: System, side: Side = "motor") -> list[DrivenJoint]:
@@ -121,13 +112,6 @@ def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:
     links = [name.removesuffix(".q") for name in names]
     found = values_by_link("references", given, links)
     return {name: profile(found[link], f"references['{link}']") for name, link in zip(names, links, strict=True)}
-
-
-def unconstrained_twin(robot: Any, what: str) -> RigidTwin:
-    """Return a robot together with its rigid twin; raise ValueError if it has constraints."""
-    twin = RigidTwin(robot)
-    require_tree(twin.system, what)
-    return twin
 
 
 @dataclass(frozen=True)

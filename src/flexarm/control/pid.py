@@ -12,13 +12,12 @@ from flexarm.control.feedforward import given_feedback
 from flexarm.control.per_joint import (
     DrivenJoint,
     Side,
-    as_system,
     by_link,
     driven_joints,
     numbers_by_link,
     values_by_link,
 )
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.feedback.actuators import Actuator
 from flexarm.feedback.composition import Answer, LawComponent, combined_feedback, composed, links_of
 from flexarm.feedback.feedback import Feedback

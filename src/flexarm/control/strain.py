@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.control.per_joint import DrivenJoint, as_system, driven_joints, require_known
+from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known
 from flexarm.dynamics.links.sliding import is_gripped
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView
