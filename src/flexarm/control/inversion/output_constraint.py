@@ -97,12 +97,9 @@ class OutputConstraint:
         J = self.twin.rigid.jacobian(*self.place, q, axes="world")[:, [3, 4, 5, 0, 1, 2]]
         scaled = J[:, rows][:, :, moving] * self._weights[:, None]
         sizes = np.linalg.svd(scaled, compute_uv=False)
-        rank_short = sizes.shape[1] < len(moving)
-        poor = (
-            sizes[:, -1] < SINGULAR_VALUE_TOLERANCE * sizes[:, 0].max()
-            if not rank_short
-            else np.ones(len(t), dtype=bool)
-        )
+        poor = sizes[:, -1] < SINGULAR_VALUE_TOLERANCE * sizes[:, 0].max()
+        if sizes.shape[1] < len(moving):
+            poor[:] = True
         if poor.any():
             names = ", ".join(self.twin.rigid.coordinates[k].link for k in moving)
             where = "" if poor.all() else f" at t = {t[int(poor.argmax())]:.4g} s"
@@ -122,51 +119,41 @@ class OutputConstraint:
         there = Parameters()
         system.add_place(there, "place", number, x)
         q, v, a = (ca.SX.sym(name, system.nq) for name in "qva")
-        goal = ca.SX.sym("goal", len(self.path.moving) * len(rows) + 12 + len(self.held))
         count = len(self.path.moving) * len(rows)
+        goal = ca.SX.sym("goal", count + 12 + len(self.held))
         inverse = ca.reshape(goal[:count], len(rows), len(self.path.moving)).T
         position, axes = goal[count : count + 3], ca.reshape(goal[count + 3 : count + 12], 3, 3).T
         forces = system.casadi["inverse_dynamics"](q, v, a)
         R, p = system.parametric.frame(number, there)(q, there.vector, system.numbers)
         turned = sum((ca.cross(axes[:, k], R[:, k]) for k in range(3)), ca.SX.zeros(3)) / 2
         missing = inverse @ ca.vertcat(p - position, turned)[rows]
-        at = ca.vertcat(*(q[self.actuated[k]] for k in self.held)) - goal[count + 12 :]
         conditions = ca.SX(self.twin.rigid.nq, 1)
         for k, joint in enumerate(self.path.moving):
             conditions[joint] = missing[k]
         for k, joint in enumerate(self.held):
-            conditions[joint] = at[k]
+            conditions[joint] = q[self.actuated[joint]] - goal[count + 12 + k]
         return [q, v, a, goal], ca.vertcat(forces[self.passive], conditions), forces[self.actuated]
 
-    @cached_property
-    def _residual(self) -> Any:
+    def _function(self, by: int) -> Any:
+        """Return the function of the equations and their derivatives by the first of q, v and a."""
         with building:
             given, rows, _ = self._expressions
-            return ca.Function("residual", given, [ca.densify(ca.cse(rows))])
+            slopes = [ca.densify(ca.jacobian(rows, each)) for each in given[:by]]
+            return ca.Function("equations", given, ca.cse([ca.densify(rows), *slopes]))
 
     @cached_property
     def _slopes(self) -> Any:
-        with building:
-            given, rows, _ = self._expressions
-            slopes = [ca.densify(ca.jacobian(rows, each)) for each in given[:3]]
-            return ca.Function("slopes", given, ca.cse([ca.densify(rows), *slopes]))
+        return self._function(3)
 
     @cached_property
     def _statics(self) -> Any:
-        """Return the function of the equations and their derivative by q only."""
-        with building:
-            given, rows, _ = self._expressions
-            return ca.Function("statics", given, ca.cse([ca.densify(rows), ca.densify(ca.jacobian(rows, given[0]))]))
+        return self._function(1)
 
     @cached_property
     def _forces(self) -> Any:
         with building:
             given, _, forces = self._expressions
             return ca.Function("forces", given[:3], [ca.densify(ca.cse(forces))])
-
-    def residual(self, q: Array, v: Array, a: Array, goals: ReferenceSamples) -> Array:
-        """Return the residuals of the equations, shape (n, nq)."""
-        return _map_columns(self._residual, q.T, v.T, a.T, goals.columns)[0][:, :, 0]
 
     def slopes(self, q: Array, v: Array, a: Array, goals: ReferenceSamples) -> list[Array]:
         """Return the residuals (n, nq, 1) and their derivatives (n, nq, nq) by q, v and a."""
