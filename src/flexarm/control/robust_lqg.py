@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from flexarm.analysis.state_space import StateSpace
-from flexarm.control.augmented_model import DesignTask
 from flexarm.control.linear_controller import LinearController, actuator_limits
-from flexarm.control.lqg import compensator
+from flexarm.control.lqg import DesignTask, compensator
 from flexarm.control.riccati import output_rows, positive_by_name
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion

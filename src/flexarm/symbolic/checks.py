@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from math import atan2
+from typing import Any
+
+import numpy as np
 
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.validity import ValidityWarning
@@ -26,7 +30,6 @@ from flexarm.robot import (
 from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.supported_types import SupportedTypes
-from flexarm.symbolic.frames import yaw
 
 SUPPORTED_KINDS = SupportedTypes(
     "the closed form",
@@ -43,6 +46,12 @@ SUPPORTED_KINDS = SupportedTypes(
 def is_planar(robot: Robot) -> bool:
     """Return True if all links stay in the x-y plane of the ground."""
     return not any(_is_out_of_plane(link) for link in robot.links)
+
+
+def yaw(matrix: Any) -> float | None:
+    """Return the angle of a rotation about z, None for other rotations."""
+    R = np.asarray(matrix, dtype=float)
+    return atan2(R[1, 0], R[0, 0]) if abs(R[2, 2] - 1) < 1e-12 else None
 
 
 def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:

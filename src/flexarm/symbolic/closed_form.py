@@ -16,13 +16,11 @@ from flexarm.foundation.progress import show_progress
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.symbolic import algebra, checks, code, latex
 from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, X, column, symbol, sympy_matrix, total, vector
-from flexarm.symbolic.assembly import ROUTES, assemble, coriolis, link_mass, mass_matrix
-from flexarm.symbolic.beams import Beam
+from flexarm.symbolic.beams import Beam, moving_section_pose
 from flexarm.symbolic.checks import STIFFENINGS, describe_stiffening, select_default_stiffening, with_stiffening
 from flexarm.symbolic.frames import Frame
-from flexarm.symbolic.mass_elements import Carrier, PieceInertia
+from flexarm.symbolic.mass_matrix import ROUTES, Carrier, PieceInertia, assemble, coriolis, link_mass, mass_matrix
 from flexarm.symbolic.model import ClosedFormBody, Model
-from flexarm.symbolic.section_poses import moving_section_pose
 from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols, SymbolInfo
 
 

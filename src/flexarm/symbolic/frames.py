@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from math import atan2
 from operator import matmul
 from typing import Any
 
@@ -65,12 +64,6 @@ def rotation_about(axis: Sequence[float], angle: Expr) -> Rotation:
 def constant_rotation(matrix: Any) -> ConstantRotation:
     """Return a constant rotation from its matrix, rounded to remove the errors of right angles."""
     return ConstantRotation(numbers(np.round(np.asarray(matrix, dtype=float), 16)))
-
-
-def yaw(matrix: Any) -> float | None:
-    """Return the angle of a rotation about z, None for other rotations."""
-    R = np.asarray(matrix, dtype=float)
-    return atan2(R[1, 0], R[0, 0]) if abs(R[2, 2] - 1) < 1e-12 else None
 
 
 def simplify_rotations(steps: Sequence[Step]) -> list[Step]:

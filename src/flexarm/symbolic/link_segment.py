@@ -16,7 +16,7 @@ from flexarm.foundation.validation import Array
 from flexarm.robot.flexibility import FAMILIES
 from flexarm.symbolic.algebra import LENGTH, MASS, Expr, ExprArray, X, number, numbers, quadratic_form, vector, zeros
 from flexarm.symbolic.beams import Beam, ClosedFormShapes
-from flexarm.symbolic.mass_elements import ClosedFormDamping, MassPiece, trace_inertia
+from flexarm.symbolic.mass_matrix import ClosedFormDamping, MassPiece, trace_inertia
 
 SECTION_ROTATION_AXIS = {"bend_y": 2, "bend_z": 1, "twist": 0}  # of each family of shape functions
 

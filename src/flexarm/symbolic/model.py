@@ -13,16 +13,15 @@ from flexarm.dynamics.model import all_integrals
 from flexarm.robot import Drive, FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
 from flexarm.robot.flexibility import FAMILIES
 from flexarm.robot.joints import Prismatic
-from flexarm.symbolic import algebra, checks, mass_elements
+from flexarm.symbolic import algebra, checks
 from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, Scales, X, coordinate_exponents, number, numbers, vector
-from flexarm.symbolic.beams import Beam, ClosedFormShapes
-from flexarm.symbolic.coordinates import ClosedFormCoordinates, LinkIndices
-from flexarm.symbolic.frames import Frame, Step, constant_rotation, rotation_about, yaw
+from flexarm.symbolic.beams import Beam, ClosedFormShapes, SectionPose, moving_section_pose, node_pose, section_pose
+from flexarm.symbolic.checks import yaw
+from flexarm.symbolic.frames import Frame, Step, constant_rotation, rotation_about
 from flexarm.symbolic.link_segment import ClosedFormPart
-from flexarm.symbolic.mass_elements import ClosedFormDamping, MassPiece
-from flexarm.symbolic.section_poses import SectionPose, moving_section_pose, node_pose, section_pose
+from flexarm.symbolic.mass_matrix import ClosedFormDamping, MassPiece, damping_piece, element_piece, lump_piece
 from flexarm.symbolic.stiffened_mass import ClosedFormExactPart, ShortenedPart
-from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols
+from flexarm.symbolic.symbols import Abbreviations, ClosedFormCoordinates, ClosedFormSymbols, LinkIndices
 
 PART_KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": ClosedFormExactPart}
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -191,11 +190,11 @@ class Model:
         damped = self._damped(i + 1, link, beam)
         if not beam.mesh:
             return link_pieces(beam, damped) if link.beam_mass else []
-        found = [mass_elements.element_piece(beam, j, damped) for j in range(beam.elements)]
+        found = [element_piece(beam, j, damped) for j in range(beam.elements)]
         if damped.ratios is not None:  # of the clamped link, without the nodes at its root
             first = 0 if link.flexible is not None and link.flexible.loose else 2
             columns = [column for column, _ in beam.mesh[first:] if column is not None]
-            found.append(mass_elements.damping_piece(columns, damped.ratios))
+            found.append(damping_piece(columns, damped.ratios))
         return found
 
     def _damped(self, n: int, link: Link, beam: Beam) -> ClosedFormDamping:
@@ -224,7 +223,7 @@ class Model:
             axes = "" if self.planar else "xyz"[p] + "xyz"[q]
             meaning = f"inertia {axes or 'zz'} of {what} about its centre"
             rows[p, q] = rows[q, p] = self._parameter(f"J{axes}_{tag}", float(inertia[p, q]), meaning, "kg m2")
-        return frame, mass_elements.lump_piece(mass, numbers(lump.offset), rows)
+        return frame, lump_piece(mass, numbers(lump.offset), rows)
 
     # --- drives, friction and gravity ---
 

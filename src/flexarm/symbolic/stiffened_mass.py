@@ -33,9 +33,9 @@ from flexarm.symbolic.algebra import (
     vector,
     zeros,
 )
+from flexarm.symbolic.beams import AxisNode, axis_nodes, turning_axis
 from flexarm.symbolic.link_segment import StiffenedPart
-from flexarm.symbolic.mass_elements import MassPiece
-from flexarm.symbolic.section_poses import AxisNode, axis_nodes, turning_axis
+from flexarm.symbolic.mass_matrix import MassPiece
 
 EXPONENTS: dict[IntegralOrder, int] = {"once": -1, "twice": 0}
 """Exponents of the scale of a part in displacements of second order."""

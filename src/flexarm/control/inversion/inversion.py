@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from flexarm.analysis.rigid_kinematics import Component, RigidTwin, require_tree
 from flexarm.control.inversion.bounded_motion import METHODS, BoundedMotionSearch
-from flexarm.control.inversion.output_constraint import OutputConstraint
+from flexarm.control.inversion.output_constraint import OutputConstraint, twin_path
 from flexarm.control.inversion.result import Inversion
-from flexarm.control.inversion.rigid_reference import twin_path
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.equilibrium import equilibrium
 from flexarm.dynamics.system import System

@@ -1,21 +1,31 @@
-"""Mass of finite elements and rigid bodies, and the mass matrix of a piece: int mu J^T J dx with J = dr/dq.
+"""Mass matrix of a robot: pieces of mass, int mu J^T J dx of each with J = dr/dq, their assembly, and Coriolis terms.
 
 The velocity of a point is V + Omega x rho + sum_a N_a dq_a, with the velocities of the frame of the link and the
 displacement fields of the coordinates of the piece. The mass matrix depends on a few integrals of rho and N_a over x.
 J is in the axes of the frame of the piece; My et al. (eq. 11 and 12) use those of the ground, with the same J^T J.
+
+Route "global" (My et al., eq. 12 to 15 and 22 to 24): the matrix of each piece has full size; M is their sum.
+Route "extended" (Bien & My, Table 1): the matrix of each piece is over the coordinates that move it; index maps place
+it in the matrix of its link, and that in the matrix of the robot.
+
+Christoffel symbols: C_ab = 1/2 sum_k (dM_ab/dq_k + dM_ak/dq_b - dM_bk/dq_a) v_k, so that dM/dt - 2 C is skew.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from flexarm.foundation.validation import Array
 from flexarm.symbolic import algebra
-from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, number, quadratic_form, vector, zeros
+from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, number, quadratic_form, total, vector, zeros
 from flexarm.symbolic.beams import Beam
 from flexarm.symbolic.frames import Frame
+from flexarm.symbolic.symbols import Abbreviations
 
 
 @dataclass
@@ -157,3 +167,64 @@ class PieceInertia:
         lifted = {each: self.piece.mass * v for each, v in frame.velocity.get(a, {}).items()}
         lifted[frame] = lifted.get(frame, ZERO) + self._momentum[a]
         return sum((v @ (each.rotation(ground) @ upward) for each, v in lifted.items()), number(0))
+
+
+ROUTES = ("extended", "global")
+Part = tuple[Sequence[int], ExprArray]
+"""Coordinates, and a square matrix over them."""
+ProgressWrapper = Callable[[Iterable[Any]], Iterable[Any]]
+"""Iterator over a list that shows the progress."""
+
+
+def assemble(parts: Iterable[Part], size: int, route: str = "extended") -> ExprArray:
+    """Add matrices over some coordinates to a matrix over all."""
+    if route == "global":
+        whole = zeros(size, size)
+        for columns, matrix in parts:
+            full = zeros(size, size)
+            full[np.ix_(columns, columns)] = matrix
+            whole = whole + full
+        return whole
+    terms = defaultdict(list)
+    for columns, matrix in parts:
+        for p, q in np.argwhere(matrix != 0):
+            terms[columns[p], columns[q]].append(matrix[p, q])
+    return _sum_terms(terms, size)
+
+
+def _sum_terms(terms: dict[tuple[int, int], list[Expr]], size: int) -> ExprArray:
+    out = zeros(size, size)
+    for place, found in terms.items():
+        out[place] = total(found)
+    return out
+
+
+def mass_matrix(links: Sequence[Sequence[PieceInertia]], size: int, route: str, progress: ProgressWrapper) -> ExprArray:
+    """Assemble the mass matrix from the pieces of each link."""
+    if route == "global":
+        pieces = [piece for link in links for piece in link]
+        return assemble(((piece.columns, piece.matrix()) for piece in progress(pieces)), size, route)
+    return assemble((link_mass(link) for link in progress(links)), size)
+
+
+def link_mass(pieces: Sequence[PieceInertia]) -> tuple[list[int], ExprArray]:
+    """Return the coordinates that move a link and its mass matrix over them (Bien & My, eq. 3 to 9)."""
+    columns = sorted({column for piece in pieces for column in piece.columns})
+    parts = ((list(map(columns.index, piece.columns)), piece.matrix()) for piece in pieces)
+    return columns, assemble(parts, len(columns))
+
+
+def coriolis(M: ExprArray, v: list[Expr], short: Abbreviations, progress: ProgressWrapper) -> ExprArray:
+    """Return the Coriolis matrix; each nonzero derivative of M is taken once, as entries depend on few coordinates."""
+    terms = defaultdict(list)
+    for a in progress(range(len(v))):
+        for b in range(a, len(v)):
+            for q, k in short.coordinates([M[a, b]]):
+                slope = short.diff(M[a, b], q) / 2
+                if slope == 0:
+                    continue
+                for i, j in {(a, b), (b, a)}:
+                    terms[i, j].append(slope * v[k])
+                    terms[i, k].append(slope * v[j])
+                    terms[k, i].append(-slope * v[j])
+    return _sum_terms(terms, len(v))
