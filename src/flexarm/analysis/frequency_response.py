@@ -57,10 +57,10 @@ class ContinuedSignals:
     ) -> None:
         even = np.linspace(first, last, max(round((last - first) / step), 2) + 1)
         ends = np.unique(np.concatenate([even, run.jumps[(run.jumps > first) & (run.jumps < last)]]))
-        lengths, self.breaks = np.diff(ends), ends
+        halves, self.breaks = np.diff(ends)[:, None] / 2, ends
         self.first, self.last = first, last
-        self.times = ((ends[:-1] + ends[1:])[:, None] / 2 + lengths[:, None] / 2 * NODES).ravel()
-        self.weights = (lengths[:, None] / 2 * WEIGHTS).ravel()
+        self.times = ((ends[:-1] + ends[1:])[:, None] / 2 + halves * NODES).ravel()
+        self.weights = (halves * WEIGHTS).ravel()
         found = self._read(run, self.times, names, rest)
         self.values, self.units = [each.values for each in found], [each.unit for each in found]
         begin, self.bound = self._end_of_input()
@@ -72,11 +72,10 @@ class ContinuedSignals:
         """Return the time from which motions are free, or may be, and the allowed misfit of free motions there."""
         acting = self.times[np.abs(self.values[0]) > INPUT_TOLERANCE * np.abs(self.values[0]).max()]
         ended, whole = float(acting[-1]) if len(acting) else self.first, self.last - self.first
-        later = [each for each in self.breaks if each > ended]
-        free = bool(later) and self.last - later[0] > MIN_TAIL_FRACTION * whole
-        return (
-            (later[0], MAX_MISFIT_AFTER_INPUT) if free else (self.last - TAIL_FRACTION * whole, MAX_MISFIT_DURING_INPUT)
-        )
+        later = self.breaks[self.breaks > ended]
+        if len(later) and self.last - later[0] > MIN_TAIL_FRACTION * whole:
+            return float(later[0]), MAX_MISFIT_AFTER_INPUT
+        return self.last - TAIL_FRACTION * whole, MAX_MISFIT_DURING_INPUT
 
     @staticmethod
     def _read(run: Run, times: Array, names: tuple[str, str], rest: tuple[float, float]) -> list[SampledSignal]:
@@ -212,16 +211,16 @@ def run_frf(run: Run, input: str, output: str, f: Any, after: Any, before: Any, 
         )
     system, start = System(run.robot, native=False), run.at(first)
     source, target = _signals(run, system, input, output)
-    values = []
+    _warn_of_start(run, system, start, first)
+    holds, rest = _holding_torques(system, start), []
     for word, name in (("input", source), ("output", target.name)):
         try:
-            values.append(float(read_quantity(start, name, np.array([first])).values[0]))
+            value = float(read_quantity(start, name, np.array([first])).values[0])
         except KeyError as error:
             raise KeyError(f"{word}: {error.args[0]}") from None
-    _warn_of_start(run, system, start, first)
-    holds = _holding_torques(system, start)
-    rest = holds.get(source, _rest_value(source, values[0])), _rest_value(target.name, values[1])
-    whole = ContinuedSignals(run, first, last, step, (source, target.name), rest)
+        accelerates = name.endswith("''") or name.startswith("a.")
+        rest.append(0.0 if accelerates else holds.get(name, value) if word == "input" else value)
+    whole = ContinuedSignals(run, first, last, step, (source, target.name), (rest[0], rest[1]))
     grid = np.asarray(np.arange(1, max(int(0.25 * (last - first) / step), 2 * NEIGHBOUR_COUNT + 2)) / (last - first))
     U, Y = whole.transforms(grid)
     size = np.abs(U)
@@ -283,11 +282,6 @@ def _can_drift(system: System, name: str) -> bool:
     return not (name.startswith("deflection.") or ".strain(" in name)
 
 
-def _rest_value(name: str, value: float) -> float:
-    """Return the value of a signal at rest: zero for accelerations, the initial value for others."""
-    return 0.0 if name.endswith("''") or name.startswith("a.") else value
-
-
 def _holding_torques(system: System, start: Run) -> dict[str, float]:
     """Return the torques with which actuators hold the robot in its initial posture, by the names of their torques.
 
@@ -344,12 +338,11 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
 
 def _coherence(U: Complex, Y: Complex) -> Array:
     """Return the share of the output that a response, parabolic over neighbouring frequencies, explains."""
-    count = 2 * NEIGHBOUR_COUNT + 1
+    steps = np.arange(-NEIGHBOUR_COUNT, NEIGHBOUR_COUNT + 1)
+    count = len(steps)
     middle = np.clip(np.arange(len(U)), NEIGHBOUR_COUNT, len(U) - 1 - NEIGHBOUR_COUNT)
-    around = middle[:, None] + np.arange(-NEIGHBOUR_COUNT, NEIGHBOUR_COUNT + 1)
-    powers = (np.arange(-NEIGHBOUR_COUNT, NEIGHBOUR_COUNT + 1) / NEIGHBOUR_COUNT)[:, None] ** np.arange(
-        COEFFICIENT_COUNT
-    )
+    around = middle[:, None] + steps
+    powers = (steps / NEIGHBOUR_COUNT)[:, None] ** np.arange(COEFFICIENT_COUNT)
     u, y = U[around], Y[around]
     scale = np.maximum(np.abs(u).max(axis=1), np.finfo(float).tiny)
     axes, _ = np.linalg.qr(u[:, :, None] / scale[:, None, None] * powers)

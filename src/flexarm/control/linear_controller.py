@@ -73,29 +73,27 @@ class LinearLaw:
         r = [x.reference(name) - value for name, value in self._references]
         s = [x.state(name) for name in self._states]
         if any(isinstance(each, ca.SX) for each in (*y, *r, *s)):
-            sparse = {name: ca.sparsify(ca.DM(each)) for name, each in vars(self._own).items()}  # without zeros
-            return self._evaluate(sparse, *(ca.vertcat(ca.DM(0, 1), *each) for each in (y, r, s)), is_symbolic=True)
-        return self._evaluate(vars(self._own), *(_concatenate(each) for each in (y, r, s)), is_symbolic=False)
+            own = {name: ca.sparsify(ca.DM(each)) for name, each in vars(self._own).items()}  # without zeros
+            return self._evaluate(own, [ca.vertcat(ca.DM(0, 1), *each) for each in (y, r, s)], ca.fmin, ca.fmax)
+        rows = [np.concatenate([np.zeros(0), *map(np.ravel, each)]) for each in (y, r, s)]
+        return self._evaluate(vars(self._own), rows, np.minimum, np.maximum)
 
-    def _evaluate(self, own: Mapping[str, Any], y: Any, r: Any, s: Any, *, is_symbolic: bool) -> Any:
+    def _evaluate(self, own: Mapping[str, Any], given: list[Any], smaller: Any, larger: Any) -> Any:
         """Return the torques and, if there are states, their derivatives (next values of a sampled controller)."""
+        y, r, s = given
         u = own["C"] @ s + own["D"] @ y + own["F"] @ r
-        saturated = [self._saturate(name, u[k], is_symbolic) for k, name in enumerate(self._inputs)]
+        saturated = [u[k] for k in range(len(self._inputs))]
+        for k, name in enumerate(self._inputs):
+            if name in self._limits:  # smaller and larger keep nan
+                most, held = self._limits[name], self._held[name]
+                saturated[k] = smaller(larger(u[k], -most - held), most - held)
         torques = {**self._held, **{name: saturated[k] + self._held[name] for k, name in enumerate(self._inputs)}}
         if not self._states:
             return torques
-        w = ca.vertcat(*saturated) if is_symbolic else np.array(saturated)
+        w = np.array(saturated) if isinstance(u, np.ndarray) else ca.vertcat(*saturated)
         states = own["A"] @ s + own["B"] @ y + own["G"] @ r + own["H"] @ w + own["W"] @ (u - w)
         ends = np.cumsum([0, *self._states.values()]).tolist()
         return torques, {name: states[ends[k] : ends[k + 1]] for k, name in enumerate(self._states)}
-
-    def _saturate(self, name: str, u: Any, is_symbolic: bool) -> Any:
-        if name in self._limits:
-            most, held = self._limits[name], self._held[name]
-            if is_symbolic:
-                return ca.fmin(ca.fmax(u, -most - held), most - held)
-            u = np.minimum(np.maximum(u, -most - held), most - held)  # keeps nan
-        return u if is_symbolic else float(u)
 
 
 def operating_value(model: StateSpace, name: str) -> float:
@@ -103,11 +101,6 @@ def operating_value(model: StateSpace, name: str) -> float:
     if name in model.outputs_at:
         return model.outputs_at[name]
     return model.at.get(name, 0.0)  # rates are zero: models that move are refused
-
-
-def _concatenate(values: Sequence[Any]) -> Array:
-    """Concatenate numbers and vectors."""
-    return np.concatenate([np.ravel(each) for each in values]) if values else np.zeros(0)
 
 
 @dataclass(frozen=True)
