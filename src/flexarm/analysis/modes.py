@@ -213,27 +213,23 @@ def modes(
     >>> f"{found.frequencies[0]:.3f} Hz"  # 1.8751^2 / (2 pi l^2) sqrt(EI / mu): a cantilever
     '0.463 Hz'
     """
-    system, posture, speed, kept = _resolve_arguments(robot, q, v, joints)
-    warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept))
-    return _compute_modes(system, posture, speed, kept)
+    return _checked_modes(robot, q, v, joints, is_silent=False)
 
 
 def modes_without_warning(
     robot: Robot | System, q: Vector = None, joints: Hold | Mapping[str, Hold] = "free"
 ) -> ModeSet:
     """Return the modes without the warning of too few shapes, for comparisons of numbers of shapes."""
-    return _compute_modes(*_resolve_arguments(robot, q, None, joints))
+    return _checked_modes(robot, q, None, joints, is_silent=True)
 
 
-def _resolve_arguments(
-    robot: Robot | System, q: Vector, v: Vector, joints: Hold | Mapping[str, Hold]
-) -> tuple[System, Array, Array, list[int]]:
-    """Check the arguments of `modes`; return the system, posture, speeds and indices of vibrating coordinates."""
+def _checked_modes(
+    robot: Robot | System, q: Vector, v: Vector, joints: Hold | Mapping[str, Hold], is_silent: bool
+) -> ModeSet:
     system = as_system(robot)
-    posture = system.posture(q)
+    posture, rates = system.posture(q), system.vector(v, "v")
     if posture.ndim != 1:
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
-    rates = system.vector(v, "v")
     if rates.ndim != 1:
         raise ValueError(f"v has shape {rates.shape}: modes are those at one speed at a time")
     if (exact := system_for_posture(robot, posture)) is not None:
@@ -241,7 +237,9 @@ def _resolve_arguments(
     warn_of_posture(system, posture)
     speed, held = steady_speeds(system, rates)
     kept = vibrating_coordinates(system, joints, held)
-    return system, posture, speed, kept
+    if not is_silent:
+        warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept), stacklevel=4)
+    return _compute_modes(system, posture, speed, kept)
 
 
 def _compute_modes(system: System, q: Array, speed: Array, kept: list[int]) -> ModeSet:

@@ -154,10 +154,13 @@ class Target:
 
     def halfway(self, other: Target) -> Target:
         """Return the pose midway to another, turned by half of the angle."""
+        from scipy.spatial.transform import Rotation
+
         middle = (self.position + other.position) / 2
         if self.axes is None or other.axes is None:
             return Target(middle, None)
-        return Target(middle, _rotation_matrix(rotation_between(self.axes, other.axes) / 2) @ self.axes)
+        turn = Rotation.from_rotvec(rotation_between(self.axes, other.axes) / 2)
+        return Target(middle, turn.as_matrix() @ self.axes)
 
     def __str__(self) -> str:
         place = ", ".join(f"{each:.4g}" for each in self.position)
@@ -270,7 +273,8 @@ class PostureSearch:
         if not reached:
             raise ValueError(self._out_of_reach(nearest, target, where, 1 + starts))
         # six digits, so that rounding does not decide between equal distances
-        away = [round(float(np.linalg.norm(self._moved(q) / self.sizes)), 6) for q in reached]
+        moves = np.array([q - self.start for q in reached])[:, list(self.moving)] / self.sizes
+        away = np.round(np.linalg.norm(moves, axis=1), 6)
         return reached[int(np.argmin(away))]
 
     def _further_starts(self, count: int) -> list[Array]:
@@ -285,9 +289,6 @@ class PostureSearch:
             far = draw.uniform(*within)
             out.append(self._posture(self.start, np.clip(near if k < count // 4 else far, low, high)))
         return out
-
-    def _moved(self, q: Array) -> Array:
-        return np.asarray((q - self.start)[list(self.moving)])
 
     def _unwind(self, q: Array) -> Array:
         """Remove whole turns relative to the start as far as the travel allows."""
@@ -379,9 +380,3 @@ def rotation_between(one: Array, other: Array) -> Array:
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_matrix(other @ one.T).as_rotvec())
-
-
-def _rotation_matrix(vector: Array) -> Array:
-    from scipy.spatial.transform import Rotation
-
-    return np.asarray(Rotation.from_rotvec(vector).as_matrix())

@@ -31,23 +31,18 @@ EXPECTED_SHAPES = (
 
 
 class TipPath(ABC):
-    """Path of poses over time, from the first time to the last."""
+    """Path of poses over time, from the first time to the last; accelerations may jump at the `breaks` between."""
 
-    def __init__(self, times: Array) -> None:
-        self.times = times
-
-    @property
-    def breaks(self) -> list[float]:
-        """Return the inner times at which accelerations may jump."""
-        return []
+    def __init__(self, times: Array, breaks: Sequence[float] = ()) -> None:
+        self.times, self.breaks = times, list(breaks)
 
     @property
     def grids(self) -> list[Array]:
         """Return the times in pieces between the breaks, with both ends of each, the last one just before a break."""
         edges = [self.times[0], *self.breaks, self.times[-1]]
         out = []
-        for k, (begin, end) in enumerate(pairwise(edges)):
-            last = end if k == len(edges) - 2 else np.nextafter(end, -np.inf)
+        for begin, end in pairwise(edges):
+            last = end if end is edges[-1] else np.nextafter(end, -np.inf)
             margin = 1e-6 * (end - begin)
             inside = self.times[(self.times > begin + margin) & (self.times < last - margin)]
             few = len(inside) + 2 < MIN_SAMPLE_COUNT
@@ -68,11 +63,16 @@ class SampledPath(TipPath):
 
     def __init__(self, times: Array, samples: Array) -> None:
         from scipy.interpolate import make_interp_spline
+        from scipy.spatial.transform import Rotation
 
         super().__init__(times)
         frames = samples.ndim == 3
         self._position = make_interp_spline(times, samples[:, :3, 3] if frames else samples, SPLINE_DEGREE)
-        self._axes = make_interp_spline(times, _quaternions(samples[:, :3, :3]), SPLINE_DEGREE) if frames else None
+        self._axes = None
+        if frames:  # quaternions, scalar last, with signs chosen so that they are continuous
+            s = Rotation.from_matrix(samples[:, :3, :3]).as_quat()
+            s[1:] *= np.cumprod(np.where((s[1:] * s[:-1]).sum(1) < 0, -1.0, 1.0))[:, None]
+            self._axes = make_interp_spline(times, s, SPLINE_DEGREE)
 
     def poses(self, t: Array) -> Array:
         from scipy.spatial.transform import Rotation
@@ -96,16 +96,6 @@ class SampledPath(TipPath):
         return np.hstack([moving, turning])
 
 
-def _quaternions(axes: Array) -> Array:
-    """Return quaternions (n, 4), scalar last, with signs chosen so that they are continuous."""
-    from scipy.spatial.transform import Rotation
-
-    out = Rotation.from_matrix(axes).as_quat()
-    turned = np.cumprod(np.where((out[1:] * out[:-1]).sum(1) < 0, -1.0, 1.0))
-    out[1:] *= turned[:, None]
-    return np.asarray(out)
-
-
 def _multiply_by_conjugate(p: Array, s: Array) -> Array:
     """Return the vector parts (n, 3) of the quaternion products p s*, scalar last."""
     return np.asarray(s[:, 3:] * p[:, :3] - p[:, 3:] * s[:, :3] - np.cross(p[:, :3], s[:, :3]))
@@ -115,7 +105,8 @@ class ProfilePath(TipPath):
     """Path given by three profiles x, y, z."""
 
     def __init__(self, times: Array, profiles: Sequence[Profile]) -> None:
-        super().__init__(times)
+        inner = {time for each in profiles for time in each.breaks if times[0] < time < times[-1]}
+        super().__init__(times, sorted(inner))
         self._profiles = profiles
         for time in self.breaks:
             for order, jumps in ((0, "jumps"), (1, "has a speed that jumps")):
@@ -124,11 +115,6 @@ class ProfilePath(TipPath):
                     raise ValueError(
                         f"path = {shown(list(profiles))}: {jumps} at t = {time:g} s, which no torque can do"
                     )
-
-    @property
-    def breaks(self) -> list[float]:
-        found = {time for each in self._profiles for time in each.breaks}
-        return sorted(time for time in found if self.times[0] < time < self.times[-1])
 
     def poses(self, t: Array) -> Array:
         return self.rates(t, 0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -38,69 +38,60 @@ class Matrices:
     W: Array
 
 
+def operating_value(model: StateSpace, name: str) -> float:
+    """Return the value of an output or a state in the posture of a model; rates are zero."""
+    return model.outputs_at.get(name, model.at.get(name, 0.0))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class LinearLaw:
-    """Law (t, x) of a linear controller. It has no memory."""
+    """Law (t, x) of a linear controller, with finite limits of its torques by actuator. It has no memory."""
 
-    follows_limits = True  # the states depend on the saturated torques
-    is_memoryless = True
+    follows_limits: ClassVar[bool] = True  # the states depend on the saturated torques
+    is_memoryless: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        model: StateSpace,
-        matrices: Matrices,
-        measured: Sequence[str],
-        references: Sequence[str],
-        states: Mapping[str, int],
-        limits: Mapping[str, float],
-        name: str,
-    ) -> None:
-        self._own, self._states = matrices, dict(states)
-        self._measured = [(each, operating_value(model, each)) for each in measured]
-        self._references = [(each, operating_value(model, each)) for each in references]
-        self._inputs = [each.name for each in model.inputs]
-        self._held, self._limits = dict(model.held), dict(limits)
-        self.links = tuple(self._held)  # actuators that are not inputs hold their torque
-        self._name = name
+    design: LinearController
+    limits: Mapping[str, float]
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Actuators; those that are not inputs hold their torque."""
+        return tuple(self.design.model.held)
 
     def __repr__(self) -> str:
-        return self._name
+        return repr(self.design)
 
     def __deepcopy__(self, memo: Any) -> LinearLaw:
         return self
 
     def __call__(self, t: Any, x: Any) -> Any:
-        y = [x[name] - value for name, value in self._measured]
-        r = [x.reference(name) - value for name, value in self._references]
-        s = [x.state(name) for name in self._states]
+        design = self.design
+        y = [x[name] - operating_value(design.model, name) for name in design.measured]
+        r = [x.reference(name) - operating_value(design.model, name) for name in design.references]
+        s, own = [x.state(name) for name in design.states], vars(design.matrices)
         if any(isinstance(each, ca.SX) for each in (*y, *r, *s)):
-            own = {name: ca.sparsify(ca.DM(each)) for name, each in vars(self._own).items()}  # without zeros
+            own = {name: ca.sparsify(ca.DM(each)) for name, each in own.items()}  # without zeros
             return self._evaluate(own, [ca.vertcat(ca.DM(0, 1), *each) for each in (y, r, s)], ca.fmin, ca.fmax)
         rows = [np.concatenate([np.zeros(0), *map(np.ravel, each)]) for each in (y, r, s)]
-        return self._evaluate(vars(self._own), rows, np.minimum, np.maximum)
+        return self._evaluate(own, rows, np.minimum, np.maximum)
 
     def _evaluate(self, own: Mapping[str, Any], given: list[Any], smaller: Any, larger: Any) -> Any:
         """Return the torques and, if there are states, their derivatives (next values of a sampled controller)."""
         y, r, s = given
         u = own["C"] @ s + own["D"] @ y + own["F"] @ r
-        saturated = [u[k] for k in range(len(self._inputs))]
-        for k, name in enumerate(self._inputs):
-            if name in self._limits:  # smaller and larger keep nan
-                most, held = self._limits[name], self._held[name]
-                saturated[k] = smaller(larger(u[k], -most - held), most - held)
-        torques = {**self._held, **{name: saturated[k] + self._held[name] for k, name in enumerate(self._inputs)}}
-        if not self._states:
+        inputs, held = [each.name for each in self.design.model.inputs], self.design.model.held
+        saturated = [u[k] for k in range(len(inputs))]
+        for k, name in enumerate(inputs):
+            if name in self.limits:  # smaller and larger keep nan
+                low, high = -self.limits[name] - held[name], self.limits[name] - held[name]
+                saturated[k] = smaller(larger(u[k], low), high)
+        torques = {**held, **{name: saturated[k] + held[name] for k, name in enumerate(inputs)}}
+        if not self.design.states:
             return torques
         w = np.array(saturated) if isinstance(u, np.ndarray) else ca.vertcat(*saturated)
         states = own["A"] @ s + own["B"] @ y + own["G"] @ r + own["H"] @ w + own["W"] @ (u - w)
-        ends = np.cumsum([0, *self._states.values()]).tolist()
-        return torques, {name: states[ends[k] : ends[k + 1]] for k, name in enumerate(self._states)}
-
-
-def operating_value(model: StateSpace, name: str) -> float:
-    """Return the value of an output or a state in the posture of a model."""
-    if name in model.outputs_at:
-        return model.outputs_at[name]
-    return model.at.get(name, 0.0)  # rates are zero: models that move are refused
+        ends = np.cumsum([0, *self.design.states.values()]).tolist()
+        return torques, {name: states[ends[k] : ends[k + 1]] for k, name in enumerate(self.design.states)}
 
 
 @dataclass(frozen=True)
@@ -250,10 +241,8 @@ class LinearController:
         for name, motor in actuators.items() if isinstance(actuators, Mapping) else ():
             limits[name] = min(limits.get(name, np.inf), getattr(motor, "limit", np.inf))
         finite = {name: each for name, each in limits.items() if np.isfinite(each)}
-        given = self.model, self.matrices, self.measured, list(self.references), self.states
-        law = LinearLaw(*given, finite, repr(self))
         return Feedback(
-            law,
+            LinearLaw(self, finite),
             rate=None if self.dt is None else 1 / self.dt,
             limit=limit,
             references=self.references or None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -79,7 +79,7 @@ def by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> dict[A
     return found
 
 
-def require_known(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> None:
+def require_known(name: str, given: Iterable[Any], links: Sequence[str]) -> None:
     """Raise KeyError for links without actuators."""
     for link in given:
         if link not in links:
@@ -99,12 +99,12 @@ def joint_numbers(name: str, given: Any, links: list[str], least: float | None =
         if missing := [link for link in links if link not in given]:
             raise ValueError(f"{name}: has no number for '{missing[0]}'")
         return [real_number(f"{name}['{link}']", given[link], **bounds) for link in links]
-    if isinstance(given, (list, tuple)) or hasattr(given, "shape"):
-        values = real_array(name, given)
-        if values.shape != (len(links),):
-            raise ValueError(f"{name} = {shown(given)}: must be one number, or one for each of {', '.join(links)}")
-        return [real_number(f"{name}[{k}]", float(value), **bounds) for k, value in enumerate(values)]
-    return [real_number(name, given, **bounds)] * len(links)
+    if not isinstance(given, (list, tuple)) and not hasattr(given, "shape"):
+        return [real_number(name, given, **bounds)] * len(links)
+    values = real_array(name, given)
+    if values.shape != (len(links),):
+        raise ValueError(f"{name} = {shown(given)}: must be one number, or one for each of {', '.join(links)}")
+    return [real_number(f"{name}[{k}]", float(value), **bounds) for k, value in enumerate(values)]
 
 
 def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:
@@ -155,23 +155,18 @@ def usual_gains(system: System, posture: Mapping[str, float], bandwidth: float |
     >>> usual_gains(rod, {}).kp["rod"]  # (2 pi)^2
     39.48
     """
-    if bandwidth is None:
-        bandwidth = _round(_supported_bandwidth(system, posture))
+    if bandwidth is None:  # that flexible links and drives allow
+        bandwidth = RIGID_BANDWIDTH_HZ
+        if any(each.kind != "joint" for each in system.coordinates):
+            found = modes(system, q=dict(posture), joints=locked_joints(system, dict(posture)))
+            vibrations = found.frequencies[~found.rigid & (found.frequencies > 0)]  # an unstable motion has none
+            bandwidth = _round(float(vibrations.min()) / VIBRATION_TO_BANDWIDTH) if vibrations.size else bandwidth
     omega = 2 * np.pi * real_number("bandwidth", bandwidth, "Hz", above=0)
     inertia = _effective_inertias(system, posture)
     kp = {link: _round(each * omega**2) for link, each in inertia.items()}
     kd = {link: _round(2 * DAMPING_RATIO * omega * each) for link, each in inertia.items()}
     ki = {link: _round(INTEGRAL_RATIO * omega * each) for link, each in kp.items()}
     return UsualGains(bandwidth, kp, kd, ki)
-
-
-def _supported_bandwidth(system: System, posture: Mapping[str, float]) -> float:
-    """Return the bandwidth (Hz) that flexible links and drives allow."""
-    if all(each.kind == "joint" for each in system.coordinates):
-        return RIGID_BANDWIDTH_HZ
-    found = modes(system, q=dict(posture), joints=locked_joints(system, dict(posture)))
-    vibrations = found.frequencies[~found.rigid & (found.frequencies > 0)]  # an unstable motion has none
-    return float(vibrations.min()) / VIBRATION_TO_BANDWIDTH if vibrations.size else RIGID_BANDWIDTH_HZ
 
 
 def _effective_inertias(system: System, posture: Mapping[str, float]) -> dict[str, float]:

@@ -59,18 +59,14 @@ def describe_mode(pole: complex, shares: Array, names: Sequence[str], dt: float 
 def output_rows(model: StateSpace, names: Sequence[str], where: str) -> tuple[Array, Array]:
     """Return C and D of outputs or states by name."""
     outputs, states = ([each.name for each in part] for part in (model.outputs, model.states))
-    C, D = np.zeros((len(names), len(model.A))), np.zeros((len(names), model.B.shape[1]))
-    for k, name in enumerate(names):
-        if name in outputs:
-            C[k], D[k] = model.C[outputs.index(name)], model.D[outputs.index(name)]
-        elif name in states:
-            C[k, states.index(name)] = 1.0
-        else:
-            names_available = list(dict.fromkeys([*outputs, *states]))
-            raise KeyError(
-                f"{where}: the model has no output or state {shown(name)}{suggestion(name, names_available)}"
-            )
-    return C, D
+    n, known = len(states), [*outputs, *states]
+    C, D = np.vstack([model.C, np.eye(n)]), np.vstack([model.D, np.zeros((n, model.D.shape[1]))])
+    for name in names:
+        if name not in known:
+            hint = suggestion(name, [*dict.fromkeys(known)])
+            raise KeyError(f"{where}: the model has no output or state {shown(name)}{hint}")
+    rows = [known.index(name) for name in names]
+    return C[rows], D[rows]
 
 
 def positive_number(where: str, value: Any) -> float:

@@ -78,7 +78,7 @@ def strain_feedback(
     """
     system = as_system(robot)
     joints = {each.link: each for each in driven_joints(system)}
-    require_known("link", {link: None} if isinstance(link, str) else {shown(link): None}, list(joints))
+    require_known("link", [link if isinstance(link, str) else shown(link)], list(joints))
     place = real_number("x", x, "m", least=0)
     gauge = _gauge(system, system.robot.link(link), place)
     gains = {
