@@ -57,25 +57,21 @@ class ContinuedSignals:
     ) -> None:
         even = np.linspace(first, last, max(round((last - first) / step), 2) + 1)
         ends = np.unique(np.concatenate([even, run.jumps[(run.jumps > first) & (run.jumps < last)]]))
-        halves, self.breaks = np.diff(ends)[:, None] / 2, ends
+        halves = np.diff(ends)[:, None] / 2
         self.first, self.last = first, last
         self.times = ((ends[:-1] + ends[1:])[:, None] / 2 + halves * NODES).ravel()
         self.weights = (halves * WEIGHTS).ravel()
         found = self._read(run, self.times, names, rest)
         self.values, self.units = [each.values for each in found], [each.unit for each in found]
-        begin, self.bound = self._end_of_input()
+        # from `begin` motions are free, or may be, and free motions may misfit by `bound`
+        acting = self.times[np.abs(self.values[0]) > INPUT_TOLERANCE * np.abs(self.values[0]).max()]
+        later = ends[ends > (acting[-1] if len(acting) else first)]
+        is_free = len(later) > 0 and last - later[0] > MIN_TAIL_FRACTION * (last - first)
+        begin = float(later[0]) if is_free else last - TAIL_FRACTION * (last - first)
+        self.bound = MAX_MISFIT_AFTER_INPUT if is_free else MAX_MISFIT_DURING_INPUT
         begin = max(begin, last - MAX_TAIL_SAMPLE_COUNT * step)
         tail = np.linspace(begin, last, max(MIN_TAIL_SAMPLE_COUNT, round((last - begin) / step)) + 1)[:-1]
         self.tails = [self._tail(each) for each in self._read(run, tail, names, rest)]
-
-    def _end_of_input(self) -> tuple[float, float]:
-        """Return the time from which motions are free, or may be, and the allowed misfit of free motions there."""
-        acting = self.times[np.abs(self.values[0]) > INPUT_TOLERANCE * np.abs(self.values[0]).max()]
-        ended, whole = float(acting[-1]) if len(acting) else self.first, self.last - self.first
-        later = self.breaks[self.breaks > ended]
-        if len(later) and self.last - later[0] > MIN_TAIL_FRACTION * whole:
-            return float(later[0]), MAX_MISFIT_AFTER_INPUT
-        return self.last - TAIL_FRACTION * whole, MAX_MISFIT_DURING_INPUT
 
     @staticmethod
     def _read(run: Run, times: Array, names: tuple[str, str], rest: tuple[float, float]) -> list[SampledSignal]:
@@ -270,16 +266,14 @@ def _signals(run: Run, system: System, input: object, output: object) -> tuple[s
         found = Signals(system, points).output(output)
     except KeyError:
         return source, _Target(output)
-    if found.path is None or not _can_drift(system, output.rstrip("'")):
+    base = output.rstrip("'")
+    if base in system.names:
+        drifts = system.coordinates[system.index(base)].kind != "elastic"
+    else:
+        drifts = not (base.startswith("deflection.") or ".strain(" in base)
+    if found.path is None or not drifts:
         return source, _Target(output)
-    return source, _Target(output.rstrip("'") + "''", found.rate - 2, found.unit)
-
-
-def _can_drift(system: System, name: str) -> bool:
-    """Return True for positions and joints, which can drift without bound, unlike deflections and strains."""
-    if name in system.names:
-        return system.coordinates[system.index(name)].kind != "elastic"
-    return not (name.startswith("deflection.") or ".strain(" in name)
+    return source, _Target(f"{base}''", found.rate - 2, found.unit)
 
 
 def _holding_torques(system: System, start: Run) -> dict[str, float]:

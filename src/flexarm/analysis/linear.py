@@ -105,18 +105,13 @@ def linearize(
     warn_of_posture(system, posture)
     given = [signals.input(each, posture) for each in _check_names("inputs", inputs, system.inputs)]
     chosen = [signals.output(each) for each in _check_names("outputs", outputs, system.names)]
-    _require_effect(system, given)
-    warn_of_frequencies(system, posture, [each.driven for each in given if each.driven is not None])
-    return SmallMotions(system, posture, rates, given).model(chosen)
-
-
-def _require_effect(system: System, given: list[Input]) -> None:
-    """Raise ValueError if an actuator acts only on joints whose accelerations are inputs."""
     driven = {each.driven: each.name for each in given if each.driven is not None}
-    for each in given:
-        pushed = [] if each.force is None or each.load is not None else np.flatnonzero(each.force).tolist()
+    for one in given:
+        pushed = [] if one.force is None or one.load is not None else np.flatnonzero(one.force).tolist()
         if pushed and all(k in driven for k in pushed):
-            raise ValueError(f"inputs: '{each.name}' moves nothing, since {driven[pushed[0]]!r} drives its joint")
+            raise ValueError(f"inputs: '{one.name}' moves nothing, since {driven[pushed[0]]!r} drives its joint")
+    warn_of_frequencies(system, posture, list(driven))
+    return SmallMotions(system, posture, rates, given).model(chosen)
 
 
 def _check_names(what: str, given: Sequence[str] | None, default: Sequence[str]) -> list[str]:

@@ -319,20 +319,15 @@ class PostureSearch:
     def _subdivide(self, q: Array, here: Target, there: Target, halvings: int) -> Array | None:
         """Return the posture at the next pose, by way of intermediate poses if needed; None if it is not reached."""
         found, gap = self.descend(q, there)
-        if gap <= GAP_TOLERANCE and self._is_continuous(q, found, here, there):
+        middle, distance = here.halfway(there), float(np.linalg.norm(self.gaps(q, there)[0]))
+        deviation = float(np.linalg.norm(self.gaps((q + found) / 2, middle)[0]))
+        # joint coordinates midway must bring the frame about midway
+        if gap <= GAP_TOLERANCE and deviation <= MAX_MIDPOINT_DEVIATION * distance + GAP_TOLERANCE:
             return found
         if not halvings:
             return None
-        middle = here.halfway(there)
         half = self._subdivide(q, here, middle, halvings - 1)
         return None if half is None else self._subdivide(half, middle, there, halvings - 1)
-
-    def _is_continuous(self, one: Array, other: Array, here: Target, there: Target) -> bool:
-        """Return True if the joint coordinates midway bring the frame about midway."""
-        middle = here.halfway(there)
-        deviation = self.gaps((one + other) / 2, middle)[0]
-        distance = self.gaps(one, there)[0]
-        return bool(np.linalg.norm(deviation) <= MAX_MIDPOINT_DEVIATION * np.linalg.norm(distance) + GAP_TOLERANCE)
 
     # --- messages ---
 

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 DECAY_TOLERANCE = 1e-9  # decay rate, relative to the fastest pole, below which a motion counts as undamped
 
 
-def reduce_order(model: StateSpace, order: int, method: str) -> StateSpace:
-    """Reduce a model to `order` states by its slowest modes or by balanced truncation."""
-    order = whole_number("order", order, least=1)
-    if method not in ("modal", "balanced"):
-        raise ValueError(f"method = {shown(method)}: must be 'modal' or 'balanced'")
-    if order >= len(model.A):
-        raise ValueError(f"order = {order}: must be less than the {len(model.A)} states that the model has")
-    return _reduce_modal(model, order) if method == "modal" else _reduce_balanced(model, order)
-
-
 def _reduce_modal(model: StateSpace, order: int) -> StateSpace:
     """Keep the slowest modes, and the static response of the others."""
     sizes = np.sort(np.abs(np.linalg.eigvals(model.A)))
@@ -351,7 +341,12 @@ class StateSpace:
         """
         if self.dt is not None:
             raise ValueError("reduce: is for models in continuous time; reduce first, then sample with discrete(dt)")
-        return reduce_order(self, order, method)
+        order = whole_number("order", order, least=1)
+        if method not in ("modal", "balanced"):
+            raise ValueError(f"method = {shown(method)}: must be 'modal' or 'balanced'")
+        if order >= len(self.A):
+            raise ValueError(f"order = {order}: must be less than the {len(self.A)} states that the model has")
+        return _reduce_modal(self, order) if method == "modal" else _reduce_balanced(self, order)
 
     def discrete(self, dt: float) -> StateSpace:
         """Return the sampled model with inputs held constant over each period (zero-order hold).

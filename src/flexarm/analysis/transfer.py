@@ -91,16 +91,12 @@ def _second_order(
     if (sizes == 0).any() or np.linalg.svd(C[:, :n] @ B[n:] / sizes, compute_uv=False)[-1] < GAIN_TOLERANCE:
         return None
     recovered = SecondOrderModel(np.eye(n), -A[n:, n:], -A[n:, :n], B[n:])
-    return recovered if made_from is None or not _is_equivalent(recovered, made_from) else made_from
-
-
-def _is_equivalent(recovered: SecondOrderModel, made_from: SecondOrderModel) -> bool:
-    """Return True if a first-order model still has its original equations: its matrices may have been replaced."""
-    M = made_from.M
-    if [each.shape for each in recovered] != [each.shape for each in made_from]:
-        return False
-    pairs = [(M @ one, other) for one, other in zip(recovered[1:], made_from[1:])]
-    return all(_norm(one - other) <= MODEL_TOLERANCE * max(_norm(one), _norm(other)) for one, other in pairs)
+    if made_from is None or [each.shape for each in recovered] != [each.shape for each in made_from]:
+        return recovered
+    for one, other in zip(recovered[1:], made_from[1:]):  # the matrices of the model may have been replaced
+        if _norm(made_from.M @ one - other) > MODEL_TOLERANCE * max(_norm(made_from.M @ one), _norm(other)):
+            return recovered
+    return made_from
 
 
 def _second_order_zeros(model: SecondOrderModel, c: Array) -> Array:

@@ -205,38 +205,31 @@ def estimate_statement_counts(robot: Robot) -> list[float]:
     for link, parent, f in zip(robot.links, robot.parents, count_moving_coordinates(robot), strict=True):
         e = link.coordinates - link.joint.coordinates
         factor = 1.0 if is_planar(robot) else SPATIAL_FACTOR
-        factor *= SLIDING_FACTOR if _has_sliding_shapes(robot, link, parent) else 1.0
+        if isinstance(link.joint, SlidingPrismatic) and not has_mesh_contact(link):
+            varying = parent is not None and robot.links[parent].flexible is not None
+        else:
+            varying = is_gripped(link) and link.flexible is not None
+        factor *= SLIDING_FACTOR if varying else 1.0  # shape functions vary with the joint coordinate
         # the link's own mass matrix is constant without stiffening
         own = {"none": 2.0 * e, "shortening": 8.0 * e**2 + 12.0 * e, "exact": 12.0 * e**3 + 30.0 * e}[link.stiffening]
         found.append(factor * (f**3 + 2 * f**2 * e + own))
     return found
 
 
-def _has_sliding_shapes(robot: Robot, link: Link, parent: int | None) -> bool:
-    """Return True if shape functions vary with the joint coordinate of a link."""
-    if isinstance(link.joint, SlidingPrismatic) and not has_mesh_contact(link):
-        return parent is not None and robot.links[parent].flexible is not None
-    return is_gripped(link) and link.flexible is not None
-
-
 def count_moving_coordinates(robot: Robot) -> list[int]:
     """Return the number of coordinates that move the frame of each link."""
     found: dict[int, int] = {}
     for i in robot.order:
-        parent, link = robot.parents[i], robot.links[i]
-        above = 0 if parent is None else found[parent] + _tip_coordinate_count(robot.links[parent])
-        found[i] = above + (1 if isinstance(link.joint, MovingJoint) else 0)
+        parent, found[i] = robot.parents[i], int(isinstance(robot.links[i].joint, MovingJoint))
+        if parent is None:
+            continue
+        found[i] += found[parent]
+        if (flexible := robot.links[parent].flexible) is not None:  # coordinates that move its tip
+            at_node = isinstance(flexible.basis, Elements)
+            at_node |= isinstance(flexible.basis, Reduced) and flexible.basis.interface == "fixed"
+            per_node = sum(2 if family.startswith("bend") else 1 for family in flexible.counts)
+            found[i] += per_node if at_node else flexible.coordinates
     return [found[i] for i in range(len(robot.links))]
-
-
-def _tip_coordinate_count(link: Link) -> int:
-    """Return the number of elastic coordinates that move the tip of a link, two per plane of bending for nodes."""
-    if link.flexible is None:
-        return 0
-    basis = link.flexible.basis
-    if isinstance(basis, Elements) or (isinstance(basis, Reduced) and basis.interface == "fixed"):
-        return sum(2 if family.startswith("bend") else 1 for family in link.flexible.counts)
-    return link.flexible.coordinates
 
 
 STIFFENINGS = ("none", "shortening", "exact", "robot")

@@ -30,13 +30,11 @@ def transformation_matrices(model: Model) -> list[ExprArray]:
     In that paper the frame of a link that slides through its joint is at its rear end, a = d - l before the joint.
     """
     out = []
-    for i in range(len(model.bodies)):
-        body = model.bodies[i]
+    for _, body in sorted(model.bodies.items()):
         above = None if body.parent is None else model.bodies[body.parent]
         R, p = _pose(model.ground if above is None else above.frame, body.frame)
-        back = ZERO if above is None else _rear_offset(above)
         T = np.eye(4, dtype=object)
-        T[:3, :3], T[:3, 3] = R, p - back + R @ _rear_offset(body)
+        T[:3, :3], T[:3, 3] = R, p + R @ _rear_offset(body) - (ZERO if above is None else _rear_offset(above))
         out.append(T)
     return out
 
@@ -47,9 +45,9 @@ def position_vectors(model: Model) -> list[list[ExprArray]]:
     x is measured from the left node of an element or, in a link of one piece, from its root.
     """
     out = []
-    for i in range(len(model.bodies)):
-        R, p = _pose(model.ground, model.bodies[i].frame)
-        places = _local_positions(model.bodies[i].beam, symbol("x"))
+    for _, body in sorted(model.bodies.items()):
+        R, p = _pose(model.ground, body.frame)
+        places = _local_positions(body.beam, symbol("x"))
         out.append([column([*(p + R @ rho), 1]) for rho in places])
     return out
 
@@ -152,13 +150,10 @@ def equations(
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
     robot = robot.resolved()
     model = "robot" if stiffening is None else stiffening
-    for name, value, allowed in (
-        ("route", route, ROUTES),
-        ("boundary", boundary, ("eliminated", "kept")),
-        ("stiffening", model, STIFFENINGS),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, allowed))}")
+    allowed = {"route": ROUTES, "boundary": ("eliminated", "kept"), "stiffening": STIFFENINGS}
+    for (name, words), value in zip(allowed.items(), (route, boundary, model), strict=True):
+        if value not in words:
+            raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, words))}")
     if k is not None and not isinstance(k, Mapping):
         raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
     kept = boundary == "kept"
@@ -356,10 +351,9 @@ class ClosedForm:
     def _inertias(self) -> list[list[PieceInertia]]:
         """Pieces of each link with their Jacobians."""
         out = []
-        for i in range(len(self._model.bodies)):
-            carriers: dict[Frame, Carrier] = {}
-            carried = self._model.bodies[i].carried
-            out.append([PieceInertia(carriers.setdefault(frame, Carrier(frame)), piece) for frame, piece in carried])
+        for _, body in sorted(self._model.bodies.items()):
+            carriers = {frame: Carrier(frame) for frame, _ in body.carried}
+            out.append([PieceInertia(carriers[frame], piece) for frame, piece in body.carried])
         return out
 
     @cached_property

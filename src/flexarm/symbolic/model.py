@@ -58,14 +58,13 @@ class Model:
 
     def __init__(self, robot: Robot, symbols: ClosedFormSymbols, k: Mapping[str, int], kept: bool) -> None:
         self.robot, self.symbols, self.k = robot, symbols, k
-        self.planar = checks.is_planar(robot)
-        self.ground = Frame()
+        self.planar, self.ground = checks.is_planar(robot), Frame()
         self.coordinates = ClosedFormCoordinates(symbols)
-        integrals, rears = all_integrals(self.robot)
-        for i, link in enumerate(self.robot.links):
-            self.coordinates.add(i + 1, link, integrals[i], rears[i], k, kept)
+        integrals = list(zip(*all_integrals(self.robot), strict=True))
+        for n, (link, both) in enumerate(zip(self.robot.links, integrals, strict=True), 1):
+            self.coordinates.add(n, link, *both, k, kept)
         self.short = Abbreviations(self.coordinates.indices)
-        self._beams = [self._beam(i, integrals[i], rears[i]) for i in range(len(self.robot.links))]
+        self._beams = [self._beam(i, *both) for i, both in enumerate(integrals)]
         self.bodies: dict[int, ClosedFormBody] = {}
         for i in self.robot.order:
             self.bodies[i] = self._body(i)
@@ -87,7 +86,7 @@ class Model:
 
     def _beam(self, i: int, integrals: LinkIntegrals, rear: LinkIntegrals | None) -> Beam:
         link, own, n = self.robot.links[i], self.coordinates.own[i], i + 1
-        of = f"of link {n} ({link.name})"
+        of, slides = f"of link {n} ({link.name})", isinstance(link.joint, Prismatic)
         length = self._parameter(f"l_{n}", link.length, f"length {of}", "m")
         m = self._parameter(f"m_{n}", link.beam_mass / link.length, f"mass per length {of}", "kg/m")
         rotary = self._rotary(n, link, of)
@@ -102,7 +101,7 @@ class Model:
             self._shapes(integrals, own.front),
             None if rear is None else self._shapes(rear, own.rear),
             [(index, self._q(index)) for index in own.mesh],
-            (own.joint, self._q(own.joint)) if own.joint is not None and isinstance(link.joint, Prismatic) else None,
+            (own.joint, self._q(own.joint)) if own.joint is not None and slides else None,
             n,
             self.short,
             self.planar,

@@ -113,30 +113,24 @@ class TwinPath:
                         "at rest, smoothly, as fa.minimum_jerk and fa.rest_to_rest do"
                     )
         for time in self.breaks:
-            self._require_smooth_at(time, fastest)
-        for time in (self.begin, *self.breaks, self.end) if jerk else ():
-            self._require_smooth_jerk(time, fastest[1])
-
-    def _require_smooth_at(self, time: float, fastest: list[float]) -> None:
-        before = np.nextafter(time, -np.inf)
-        for rate, what in ((0, "itself"), (1, "its speed"), (2, "its acceleration")):
-            left, right = (self(np.array([t]), rate)[0] for t in (before, time))
-            if np.abs(right - left).max() > REST_TOLERANCE * max([self.extent, *fastest][rate], 1e-300):
-                raise ValueError(
-                    f"tip: {what} jumps at t = {time:g} s, which would take torques that grow with every mode of the "
-                    "robot; take a smoother path, such as fa.minimum_jerk or fa.s_curve"
-                )
-
-    def _require_smooth_jerk(self, time: float, fastest: float) -> None:
-        """Raise ValueError at a kink, where the second difference of the acceleration decreases only linearly."""
+            times = np.array([np.nextafter(time, -np.inf), time])
+            for rate, what in ((0, "itself"), (1, "its speed"), (2, "its acceleration")):
+                left, right = self(times[:1], rate)[0], self(times[1:], rate)[0]
+                if np.abs(right - left).max() > REST_TOLERANCE * max([self.extent, *fastest][rate], 1e-300):
+                    raise ValueError(
+                        f"tip: {what} jumps at t = {time:g} s, which would take torques that grow with every mode of "
+                        "the robot; take a smoother path, such as fa.minimum_jerk or fa.s_curve"
+                    )
         step = KINK_STEP * self.duration
-        left, middle, right = self(np.array([time - step, time, time + step]), 2)
-        if np.abs(right - 2 * middle + left).max() > KINK_TOLERANCE * KINK_STEP * fastest:
-            raise ValueError(
-                f"tip: the rate of its acceleration jumps at t = {time:g} s; motors behind springs would have to jump "
-                "with it, so take a path with more smooth rates, such as fa.rest_to_rest(0, 1, 2, smooth=4), in three "
-                "profiles x, y, z; a function, or samples, at more times (500) resolve it"
-            )
+        for time in (self.begin, *self.breaks, self.end) if jerk else ():
+            left, middle, right = self(np.array([time - step, time, time + step]), 2)
+            # at a kink the second difference of the acceleration decreases only linearly
+            if np.abs(right - 2 * middle + left).max() > KINK_TOLERANCE * KINK_STEP * fastest[1]:
+                raise ValueError(
+                    f"tip: the rate of its acceleration jumps at t = {time:g} s; motors behind springs would have to "
+                    "jump with it, so take a path with more smooth rates, such as fa.rest_to_rest(0, 1, 2, smooth=4), "
+                    "in three profiles x, y, z; a function, or samples, at more times (500) resolve it"
+                )
 
 
 def twin_path(
