@@ -209,10 +209,7 @@ def _require_names(options: Mapping[str, Any], system: System, finer: System) ->
 
 
 def transfer_coordinates(vector: Array, system: System, finer: System) -> Array:
-    """Return a vector of coordinates in a system with other shapes.
-
-    Joint coordinates are copied; deflections are fitted by least squares.
-    """
+    """Return coordinates in a system with other shapes; deflections are fitted by least squares."""
     out = np.zeros(finer.nq)
     for old, new in zip(system._chain.bodies, finer._chain.bodies, strict=True):
         own, other = vector[old.local.all], np.zeros(new.local.count)

@@ -194,10 +194,7 @@ def _identify(samples: SampledSignal, modes: int, method: str) -> Decay:
 
 
 def _pencil_rates(samples: SampledSignal, modes: int) -> tuple[Any, Any]:
-    """Return the rates (1/s, positive imaginary parts) of the strongest vibrations, and those of all other components.
-
-    A constant is a component that neither decays nor vibrates.
-    """
+    """Return the rates (1/s) of the strongest vibrations, and those of all other components but a constant."""
     rates, _, strength = exponential_components(samples, 2 * (modes + SPARE_VIBRATION_COUNT) + 1)
     z = np.exp(rates * samples.sample)
     is_real = np.abs(z.imag) <= 1e-9 * np.abs(z)

@@ -38,10 +38,7 @@ class _PieceProgress(Progress):
 
 
 def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, progress: bool | None) -> int:
-    """Call `work` for each piece; return the number of finished pieces.
-
-    They are fewer than all after an interrupt, with a warning.
-    """
+    """Call `work` for each piece; return the number of finished pieces, after an interrupt with a warning."""
     if progress is not None and not isinstance(progress, bool):
         raise ValueError(f"progress = {shown(progress)}: must be True, False or None")
     done = 0

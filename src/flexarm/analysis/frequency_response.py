@@ -47,10 +47,7 @@ COEFFICIENT_COUNT = 3  # coefficients of the parabola fitted to a response aroun
 
 
 class ContinuedSignals:
-    """Input and output over all time: values in a run, and free motions after its end.
-
-    The run is divided into pieces between which inputs may jump.
-    """
+    """Input and output over all time: values in the pieces of a run between jumps, and free motions after its end."""
 
     def __init__(
         self, run: Run, first: float, last: float, step: float, names: tuple[str, str], rest: tuple[float, float]
@@ -277,10 +274,7 @@ def _signals(run: Run, system: System, input: object, output: object) -> tuple[s
 
 
 def _holding_torques(system: System, start: Run) -> dict[str, float]:
-    """Return the torques with which actuators hold the robot in its initial posture, by the names of their torques.
-
-    An input that begins with a jump begins from there. The torques are not determined with constraints.
-    """
+    """Return the torques that hold the robot in its initial posture, by name; none with constraints."""
     if system.constraints:
         return {}
     forces = system.inverse_dynamics(start.array("q")[0], None, None)

@@ -243,10 +243,7 @@ def _checked_modes(
 
 
 def _compute_modes(system: System, q: Array, speed: Array, kept: list[int]) -> ModeSet:
-    """Compute the modes of the free coordinates `kept` at a posture and speed.
-
-    With constraints, only displacements Z that satisfy them are possible.
-    """
+    """Compute the modes of the free coordinates `kept`, of displacements Z of them that satisfy the constraints."""
     if system.constraints:
         if speed.any():
             raise ValueError("v: modes in steady rotation are those of robots without constraints")
@@ -281,10 +278,7 @@ def _compute_modes(system: System, q: Array, speed: Array, kept: list[int]) -> M
 
 
 def steady_speeds(system: System, v: Array) -> tuple[Array, set[int]]:
-    """Return the speeds of all coordinates and the actuated coordinates that are held at them.
-
-    Motors turn with their joints.
-    """
+    """Return the speeds of all coordinates, motors included, and the actuated coordinates that are held at them."""
     speed, held, actuated = np.zeros(system.nq), set(), _actuated_coordinates(system)
     for place in np.flatnonzero(v):
         each = system.coordinates[place]
@@ -363,10 +357,7 @@ def _rigid_body_motions(system: System, kept: list[int], K: Array, geometric: Ar
 
 
 def _undamped_modes(M: Array, K: Array, motions: Array) -> tuple[Complex, Array]:
-    """Return the eigenvalues i omega and mass-normalised shapes of M a + K x = 0, for symmetric M and K.
-
-    Rigid-body motions are split off before the eigenproblem, so that their frequency is exactly zero.
-    """
+    """Return eigenvalues i omega and shapes of M a + K x = 0; those of rigid-body motions are exactly zero."""
     rest, spread = _complement(motions, len(M))
     rigid = motions @ np.linalg.inv(np.linalg.cholesky(motions.T @ M @ motions)).T
     along = rigid.T @ M @ spread  # makes the other coordinates M-orthogonal to the rigid-body motions
@@ -378,10 +369,7 @@ def _undamped_modes(M: Array, K: Array, motions: Array) -> tuple[Complex, Array]
 
 
 def _complement(motions: Array, n: int) -> tuple[list[int], Array]:
-    """Return the coordinates, and their unit vectors, that together with the rigid-body motions span all motions.
-
-    The other coordinates are the pivots of the motions in a Gaussian elimination.
-    """
+    """Return the coordinates that are no pivots of the rigid-body motions, and their unit vectors."""
     left, pivots = motions.copy(), []
     for _ in range(motions.shape[1]):
         row, column = np.unravel_index(np.abs(left).argmax(), left.shape)
@@ -420,10 +408,7 @@ def _gyroscopic_modes(M: Array, G: Array, K: Array, motions: Array) -> tuple[Com
 
 
 def _damping_ratios(values: Complex, x: Any, M: Array, G: Array, D: Array) -> Array:
-    """Return -Re(d lambda)/|lambda|, d lambda the first-order change of the eigenvalue due to D.
-
-    The eigenvalues are those of lambda^2 M + lambda (G + D) + K.
-    """
+    """Return -Re(d lambda)/|lambda| for the first-order change due to D in lambda^2 M + lambda (G + D) + K."""
     m, g, d = (np.einsum("im,ij,jm->m", x.conj(), matrix, x) for matrix in (M, G, D))
     moving = np.abs(values) > 0
     out = np.zeros(len(values))

@@ -38,10 +38,7 @@ MAX_MIDPOINT_DEVIATION = 0.4  # of the way to the next pose; it is a quarter at 
 
 
 class RigidTwin:
-    """Robot together with its rigid twin: the same robot with rigid links and drives, which has joints only.
-
-    `robot` is as given; `rigid` is the system of `robot.rigid()`, whose tip is that of the robot without deflections.
-    """
+    """Robot, and the system `rigid` of its twin with rigid links and drives, which has joints only."""
 
     def __init__(self, robot: Robot | System) -> None:
         if not isinstance(robot, (Robot, System)):

@@ -227,10 +227,7 @@ class PathFollower:
     way: TipPath
 
     def follow_path(self) -> tuple[Array, Array]:
-        """Return times and states (n, 4, joints) along the path, refined until splines of the torques are accurate.
-
-        States are q, v, a and generalised forces.
-        """
+        """Return times and states (n, 4, joints): q, v, a and forces, on a sufficiently fine grid."""
         begin = float(self.way.times[0])
         q = self.search.solve(self._target(begin), DEFAULT_START_COUNT, f"path at t = {begin:g} s")
         self._require_determined()

@@ -76,10 +76,7 @@ def check_samples(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -
 def sample_run(
     run: Run, names: list[str], after: Any, before: Any, sample: Any, least: int, finer: int = 1
 ) -> list[SampledSignal]:
-    """Sample quantities of a run from `after` until just before `before`, at intervals `sample`.
-
-    If the run can be evaluated between its samples, each interval is divided by `finer`.
-    """
+    """Sample quantities of a run at intervals `sample`, divided by `finer` if the run is continuous."""
     first, last, step = sampling_range(run, after, before, sample)
     own = run.array("time")
     if run.continuous:
@@ -352,10 +349,7 @@ def spectrum(
 def run_spectrum(
     run: Run, name: str, after: Any, before: Any, sample: Any, window: Window, scaling: Scaling, trend: Trend
 ) -> Spectrum:
-    """Compute the spectrum of a quantity of a run for `Run.spectrum`.
-
-    If the run can be evaluated between its samples, content beyond half the sampling rate is detected by oversampling.
-    """
+    """Compute a spectrum for `Run.spectrum`; oversampling detects content beyond half the sampling rate."""
     _check_choices(window, scaling, trend)
     finer = OVERSAMPLING if run.continuous else 1
     (samples,) = sample_run(run, [name], after, before, sample, finer * MIN_SAMPLE_COUNT, finer)

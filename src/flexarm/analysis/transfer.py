@@ -78,10 +78,7 @@ class SecondOrderModel(NamedTuple):
 def _second_order(
     A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | None
 ) -> SecondOrderModel | None:
-    """Return the equations of second order if outputs are displacements on which forces act directly, else None.
-
-    C M^-1 B must be invertible, so that there are as many zeros as states but two for each output.
-    """
+    """Return the equations of second order if outputs are displacements with C M^-1 B invertible, else None."""
     n, inputs = len(A) // 2, B.shape[1]
     if not inputs or len(A) != 2 * n or n <= inputs or D.any() or B[:n].any() or C[:, n:].any():
         return None
@@ -197,11 +194,7 @@ def response(model: StateSpace, f: Array) -> Array:
 
 
 def dc_gain(model: StateSpace) -> Array:
-    """Return the steady response to unit inputs, shape (outputs, inputs).
-
-    If some motions do not return to rest, the response is evaluated at frequencies far below all others: entries that
-    still grow with the period are infinite.
-    """
+    """Return the steady response to unit inputs; entries that grow with the period at low frequencies are infinite."""
     held = model.A if model.dt is None else model.A - np.eye(len(model.A))
     lasting = _count_undamped(held)
     if not lasting:

@@ -162,11 +162,7 @@ def _holding_torques(
 
 
 def quasi_static(system: System, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """Return states (n, nq) with quasi-static deflections for the motion (n, actuators) of the actuated coordinates.
-
-    The other coordinates are in equilibrium with weight and inertia of the motion. Joints behind springs move with
-    their actuators, deflections of links have no rates.
-    """
+    """Return states for a motion of the actuated coordinates with the others in equilibrium, shape (n, nq)."""
     driven = [each.coordinate.index for each in system.actuators]
     passive = [k for k in range(system.nq) if k not in driven]
     states = [np.zeros((len(q), system.nq)) for _ in range(3)]

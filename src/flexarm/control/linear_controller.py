@@ -316,10 +316,7 @@ class LinearController:
         return {each.name: loop_margins(*plant, self.matrices, k, self.dt) for k, each in enumerate(self.model.inputs)}
 
     def _plant(self, model: StateSpace | None) -> tuple[StateSpace, Array, Array]:
-        """Return a model with the inputs of the design, and the matrices C and D of its measured signals.
-
-        In a sampled model a measurement is due to the input of the period before, which becomes a state.
-        """
+        """Return a model and C, D of its measured signals; in a sampled one the last input is a state."""
         given = self.model if model is None else model
         if not isinstance(given, StateSpace):
             raise TypeError(f"model = {shown(model)}: must be a StateSpace, from fa.linearize")

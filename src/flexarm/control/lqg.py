@@ -227,10 +227,7 @@ def state_gain(continuous: DesignTask, task: DesignTask, Q: Any, R: Any) -> tupl
 def _with_integrals(
     task: DesignTask, measured: list[str], K: Array, A: Array, B: Array, C: Array, D: Array, H: Array
 ) -> Matrices:
-    """Return the matrices of a controller with states of its own and, after them, the integrals of errors.
-
-    Integrals unwind under limits by back-calculation, faster than the slowest pole decays.
-    """
+    """Return the matrices of a controller with states of its own, and of integrals that unwind under limits."""
     n, dt, count, zero = len(task.model.A), task.model.dt, len(task.integrals), np.zeros
     goal, push = task.targets()
     step, own = (1.0, zero((count, count))) if dt is None else (dt, np.eye(count))

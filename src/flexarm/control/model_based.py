@@ -129,10 +129,7 @@ def computed_torque(
 
 @dataclass(frozen=True)
 class ComputedTorqueLaw:
-    """Law of the inverse dynamics of a rigid twin and, with `recoil`, of the damping of deflections.
-
-    `joints` are the coordinates of the twin, `coordinates` those of the robot.
-    """
+    """Law of the inverse dynamics of a twin with coordinates `joints` and, with `recoil`, of damping."""
 
     gears: Mapping[str, float]
     joints: tuple[str, ...]

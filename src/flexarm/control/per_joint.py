@@ -87,10 +87,7 @@ def require_known(name: str, given: Iterable[Any], links: Sequence[str]) -> None
 
 
 def joint_numbers(name: str, given: Any, links: list[str], least: float | None = None) -> list[float]:
-    """Return one number for each joint, from one number for all, a list in order, or a mapping by link.
-
-    Numbers must be positive, or not below `least`.
-    """
+    """Return a number for each joint, above 0 or at least `least`, from one for all, a list in order, or a mapping."""
     bounds: Any = {"above": 0.0} if least is None else {"least": least}
     if isinstance(given, Mapping):
         for link in given:
@@ -170,10 +167,7 @@ def usual_gains(system: System, posture: Mapping[str, float], bandwidth: float |
 
 
 def _effective_inertias(system: System, posture: Mapping[str, float]) -> dict[str, float]:
-    """Return the inertia that each joint of the rigid twin moves, rotors included, by link.
-
-    Joints in loops get a share of the inertia that all of them move together.
-    """
+    """Return the inertia that each joint of the rigid twin moves, rotors included, by link; loops share theirs."""
     twin = System(system.robot.rigid(), native=False)
     given = {name: value for name, value in posture.items() if name in twin.names}
     joints = {each.link: twin.joint(each.link).index for each in driven_joints(system)}

@@ -159,10 +159,7 @@ class Scales:
     values: tuple[float, float, float]
 
     def __call__(self, values: ArrayLike, exponents: ArrayLike, unit: Expr = 1, unit_value: float = 1.0) -> Any:
-        """Return quantities as numbers times powers of the scales and, if given, one more factor with its value.
-
-        `exponents` has those of length, mass and polar inertia along its last axis.
-        """
+        """Return numbers times powers of the scales, whose exponents are along the last axis, and a unit."""
         values = np.asarray(values, dtype=float)
         exponents = np.broadcast_to(exponents, (*values.shape, 3))
         out = np.zeros(values.shape, dtype=object)

@@ -100,10 +100,7 @@ class Beam:
 
 @dataclass
 class MovingShapes:
-    """Functions along a beam at a symbolic position `at`, and their derivatives.
-
-    If the functions have several pieces, `near` is a value in the piece of the position.
-    """
+    """Functions along a beam at a symbolic position `at`, in the piece of the value `near`."""
 
     beam: Beam
     space: PiecewisePolynomials
@@ -151,10 +148,7 @@ DERIVATIVES = {"value": 0, "slope": 1, "rotation": 1, "curvature": 2}
 
 
 def section_pose(beam: Beam, x: float) -> SectionPose:
-    """Return the pose of the section at a constant distance x from the root.
-
-    The frame of a link that slides through its joint is at the joint.
-    """
+    """Return the pose of the section at a constant x; the frame of a sliding link is at its joint."""
     share, front = x / beam.integrals.length, beam.front
     along = beam.l if share == 1 else fraction(share) * beam.l
     if beam.mesh:

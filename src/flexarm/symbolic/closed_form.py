@@ -40,10 +40,7 @@ def transformation_matrices(model: Model) -> list[ExprArray]:
 
 
 def position_vectors(model: Model) -> list[list[ExprArray]]:
-    """Return the position vectors r_0ij(x) of My et al., eq. (5), in the ground frame, by link and element.
-
-    x is measured from the left node of an element or, in a link of one piece, from its root.
-    """
+    """Return the position vectors r_0ij(x) of My et al., eq. (5), by link and element; x begins at its left end."""
     out = []
     for _, body in sorted(model.bodies.items()):
         R, p = _pose(model.ground, body.frame)

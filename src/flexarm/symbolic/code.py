@@ -31,11 +31,7 @@ MATRICES = ("M", "C", "K", "D", "G")
 
 @dataclass(frozen=True)
 class Listing:
-    """Statements of a generated function.
-
-    `used` contains the names of all symbols that occur, `steps` the assignments of intermediate values in order, and
-    `entries` the nonzero entries (row, column, value) of each matrix.
-    """
+    """Statements of a function: names of used symbols, assignments of intermediate values, and nonzero entries."""
 
     used: set[str]
     steps: list[tuple[Any, Any]]

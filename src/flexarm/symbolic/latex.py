@@ -65,10 +65,7 @@ def write_document(form: ClosedForm) -> str:
 
 
 class _LatexWriter:
-    """Printer of expressions with the symbols of the papers.
-
-    Sums within cosines and sines, and within long products, are replaced by letters.
-    """
+    """Printer of expressions; letters replace sums within cosines and sines, and within long products."""
 
     def __init__(self, form: ClosedForm) -> None:
         symbols = [*form.variables, *form.parameters]
@@ -130,10 +127,7 @@ class _LatexWriter:
         return str(sympy.latex(expression, symbol_names=self._names))
 
     def _terms(self, expression: Any) -> list[tuple[str, str]]:
-        """Return the terms of a sum as (sign, text).
-
-        Products that do not fit on a line are expanded or, if that has too many terms, their factors get letters.
-        """
+        """Return the terms of a sum as (sign, text); long products are expanded or their factors get letters."""
         expression = self._replace_angles(_round_numbers(expression))
         out = []
         for term in sympy.Add.make_args(expression):

@@ -126,10 +126,7 @@ class Model:
         return out
 
     def _rotary(self, n: int, link: Link, of: str) -> dict[int, tuple[Expr, float]]:
-        """Return the rotary inertia per length at the root by axis: x in space, y and z with `rotary_inertia`.
-
-        Integrals along a link whose section varies are multiples of it.
-        """
+        """Return the inertia per length at the root by axis: x in space, y and z with `rotary_inertia`."""
         ends = (link.polar_inertia_per_length, link.inertia_y_per_length, link.inertia_z_per_length)
         rows = ((2,) if self.planar else (0, 1, 2)) if link.rotary_inertia else (() if self.planar else (0,))
         out = {}

@@ -50,10 +50,7 @@ class SecondOrderMoment:
 
 
 class ShortenedPart(StiffenedPart):
-    """Link or part of a sliding link with stiffening "shortening".
-
-    Arrays are by column of the piece; in a part of a sliding link the coordinate d is the first column.
-    """
+    """Link, or part of a sliding link whose first column is the coordinate d, with stiffening "shortening"."""
 
     def stiffen(self, piece: MassPiece) -> None:
         s = self.scale

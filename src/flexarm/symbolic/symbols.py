@@ -143,10 +143,7 @@ def rate_latex(latex: str) -> str:
 
 
 class Abbreviations:
-    """Abbreviations with their definitions and derivatives; each definition follows those that it depends on.
-
-    `q` maps the symbols of coordinates to their indices.
-    """
+    """Abbreviations with their definitions and derivatives by coordinates, whose indices are in `q`."""
 
     def __init__(self, q: Mapping[Expr, int]) -> None:
         self.q = q
@@ -165,10 +162,7 @@ class Abbreviations:
         return self._names[expression]
 
     def name_with_derivatives(self, label: str, expression: Expr, by: tuple[int, ...] = ()) -> Expr:
-        """Return the abbreviation of an expression whose derivatives are abbreviated, too, as xf_{1,2} in LaTeX.
-
-        `by` are the coordinates by which the expression has been differentiated.
-        """
+        """Return the abbreviation of an expression and of its derivatives `by` coordinates, xf_{1,2} in LaTeX."""
         expression = algebra.backend.sympify(expression)
         if expression.is_Symbol or not self.coordinates([expression]):
             return expression

@@ -134,10 +134,7 @@ class BoundedMotionSearch:
         return TimeGrid(path.begin, step, lead, steps, max(rest, MIN_NODE_COUNT - lead - steps))
 
     def _refine(self, nodes: TimeGrid) -> tuple[TimeGrid, ReferenceSamples, Motion, float | None]:
-        """Refine the grid until the motion converges, or changes more than by the refinement before.
-
-        Steps that resolve zeros which pass through infinity along the path find no bounded motion, or a rougher one.
-        """
+        """Refine the grid until the motion converges, or changes more than by the refinement before."""
         from scipy.signal import resample
 
         goals = self.constraint.goals(nodes.times)

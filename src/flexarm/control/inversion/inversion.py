@@ -30,10 +30,7 @@ RELATIVE_TOLERANCE = 1e-7  # rtol of the simulation
 def invert_with_driven_joints(
     constraint: OutputConstraint, before: float, after: float | None, sample: float | None, progress: bool | None
 ) -> Inversion:
-    """Simulate the robot with joints that move as those of its rigid twin, and return the torques that this takes.
-
-    Unless `after` is given the torques end with the path.
-    """
+    """Simulate the robot with joints that move as those of its rigid twin, and return the torques that this takes."""
     path, system = constraint.path, constraint.system
     grid = np.linspace(path.begin, path.end, 2 * STEP_COUNT + 1)
     q = constraint.twin.expand(path(grid))

@@ -96,10 +96,7 @@ class TwinPath:
         return bool(np.abs(lines - exact).max() <= RESOLUTION_TOLERANCE * self.extent)
 
     def require_smooth(self, jerk: bool) -> None:
-        """Raise ValueError if the path does not go from rest to rest, or its acceleration (or `jerk`) jumps.
-
-        The jerk must be continuous if motors act through springs.
-        """
+        """Raise ValueError if the path is not from rest to rest, or its acceleration (with springs, its jerk) jumps."""
         fastest = [float(np.abs(self(self._times, rate)).max(initial=0.0)) for rate in (1, 2)]
         ends = np.array([self.begin, np.nextafter(self.end, -np.inf)])
         if not self.extent:

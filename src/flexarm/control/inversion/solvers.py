@@ -95,10 +95,7 @@ def actuation_windows(ends: list[SmallMotionsAtRest], duration: float) -> tuple[
 
 @dataclass(frozen=True)
 class PeriodicCollocation:
-    """Collocation on a periodic grid with distances `step` (s), about a static motion (n, nq).
-
-    All motions differ from the static one by a periodic one.
-    """
+    """Collocation of motions that differ periodically from a static one (n, nq), with time steps `step` (s)."""
 
     constraint: OutputConstraint
     goals: ReferenceSamples
@@ -174,10 +171,7 @@ class PeriodicCollocation:
 
 
 def static_postures(constraint: OutputConstraint, goals: ReferenceSamples, loaded: bool) -> Array:
-    """Return postures (n, nq) with the output on the path and links deflected by gravity.
-
-    If `loaded`, they are also deflected by the inertia of the rigid twin.
-    """
+    """Return postures (n, nq) on the path, deflected by gravity and, if `loaded`, by the inertia of the rigid twin."""
     v, a = (goals.v, goals.a) if loaded else (np.zeros_like(goals.v), np.zeros_like(goals.a))
     q, sizes, last = goals.q.copy(), constraint.system.sizes, np.inf
     for _ in range(MAX_ITERATIONS):
