@@ -179,8 +179,7 @@ def rigid_torques(
     ['fore', 'upper']
     """
     way = tip_path(path, times)
-    poses = way.poses(way.times)
-    search = posture_search(robot, poses, q0, link, x, components, joints)
+    search = posture_search(robot, way.axes is not None, q0, link, x, components, joints)
     rigid = search.twin.rigid
     require_tree(search.twin.system, "inverse dynamics along a path")
     times, states = PathFollower(search, way).follow_path()
@@ -189,7 +188,7 @@ def rigid_torques(
     q, v, a = (twin.expand(states[:, k]) for k in range(3))
     named = {each.link: twin.system.index(each.name) for each in rigid.coordinates}
     motors = {each.name: each.index for each in twin.system.coordinates if each.kind == "motor"}
-    return RigidTorques(times, q, v, a, torques, tuple(rigid.inputs), named, motors, tuple(way.breaks))
+    return RigidTorques(times, q, v, a, torques, tuple(rigid.inputs), named, motors, way.breaks)
 
 
 def refine_grid(

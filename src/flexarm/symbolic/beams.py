@@ -242,26 +242,33 @@ def _pose_on_mesh(beam: Beam, share: float, along: Expr) -> SectionPose:
 
 
 def _second_order(beam: Beam, shapes: ClosedFormShapes, products: Sequence[Product], x: float, lean: Expr) -> ExprArray:
-    forms, out = SecondOrderBlocks(shapes.integrals), ZERO.copy()
+    forms, entries = SecondOrderBlocks(shapes.integrals), []
     for _, product in forms.present(products):
-        block, power = forms.at(product, x), _length_exponent(product)
+        block = forms.at(product, x)
         for i, j, p, q in _nonzero_entries(shapes.integrals, product, block):
-            value = beam.scales(block[i, j], power * LENGTH + shapes.exponents[p] + shapes.exponents[q])
-            out[product.axis] += lean**-power * _entry_weight(p, q) * value * shapes.eta[p] * shapes.eta[q]
-    return out
+            exponents = _length_exponent(product) * LENGTH + shapes.exponents[p] + shapes.exponents[q]
+            entries.append((product, p, q, beam.scales(block[i, j], exponents)))
+    return _sum_entries(entries, shapes.eta, lean)
 
 
 def _moving_second_order(
     beam: Beam, products: Sequence[Product], at: Expr, near: float | None, label: str | None, lean: Expr
 ) -> ExprArray:
-    eta, exponents, out = beam.front.eta, beam.front.exponents, ZERO.copy()
+    exponents = beam.front.exponents
     found, space = _second_order_functions(beam.integrals, products)
     if not found:
-        return out
+        return ZERO
     scaled = np.array([_length_exponent(product) * LENGTH + exponents[p] + exponents[q] for product, p, q in found])
     values = MovingShapes(beam, space, scaled, at, near).values(0, label)
-    for (product, p, q), value in zip(found, values, strict=True):
-        out[product.axis] += lean ** -_length_exponent(product) * _entry_weight(p, q) * value * eta[p] * eta[q]
+    return _sum_entries([(*each, value) for each, value in zip(found, values, strict=True)], beam.front.eta, lean)
+
+
+def _sum_entries(entries: Sequence[tuple[Product, int, int, Expr]], eta: ExprArray, lean: Expr) -> ExprArray:
+    """Return the vector of quadratic forms whose entries, of each pair of coordinates once, are given."""
+    out = ZERO.copy()
+    for product, p, q, value in entries:
+        weight = number(1) / 2 if p == q else number(1)
+        out[product.axis] += lean ** -_length_exponent(product) * weight * value * eta[p] * eta[q]
     return out
 
 
@@ -294,11 +301,6 @@ def _length_exponent(product: Product) -> int:
     """Return the exponent of the length with which a product varies."""
     order = DERIVATIVES[product.quantity] + DERIVATIVES[product.other_quantity]
     return (1 if product.integrated == "once" else 2) - order
-
-
-def _entry_weight(p: int, q: int) -> Expr:
-    """Return 1/2 for squares and 1 for products of two coordinates, which stand for two entries of the form."""
-    return number(1) / 2 if p == q else number(1)
 
 
 # --- exact links ---

@@ -24,7 +24,8 @@ import numpy as np
 
 from flexarm.analysis.inverse_kinematics import posture_search
 from flexarm.analysis.rigid_kinematics import Component, RigidTwin
-from flexarm.analysis.rigid_torques import RigidTorques, rigid_torques
+from flexarm.analysis.rigid_torques import PathFollower
+from flexarm.analysis.tip_paths import tip_path
 from flexarm.codegen.library import building
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.parameters import Parameters
@@ -39,7 +40,7 @@ KINK_STEP = 1e-5  # time step, relative to the duration, with which kinks are de
 KINK_TOLERANCE = 0.1  # jump of the jerk, relative to the largest acceleration per duration
 SAMPLE_COUNT = 1000  # samples of a path between its breaks
 RESOLUTION_TOLERANCE = 0.03  # error of linear interpolation between times, relative to the extent of the path
-SINGULAR_VALUE_TOLERANCE = 1e-6  # relative to the largest singular value
+SINGULAR_VALUE_TOLERANCE = 1e-6  # of the scaled Jacobian, relative to its largest singular value
 MAX_DURATION_S = 1e9
 DEFAULT_TIME_COUNT = 513  # times of a function whose end only is given; 257 do not resolve its jerk
 POSITION, ROTATION = (0, 1, 2), (3, 4, 5)
@@ -140,6 +141,8 @@ def twin_path(
     joints: Sequence[str] | None,
 ) -> TwinPath:
     """Return the checked path of the rigid twin from the arguments of a user."""
+    from scipy.interpolate import BPoly
+
     if isinstance(tip, Mapping):
         for name, given in (("components", components), ("joints", joints)):
             if given is not None:
@@ -147,17 +150,21 @@ def twin_path(
         return _joint_path(twin, tip, _times(times), q0, place)
     if isinstance(tip, Profile):
         raise TypeError(f"tip = {shown(tip)}: one profile is no place in space; must be {PATH_KINDS}")
-    found = _follow_path(twin, tip, _times(times), q0, place, components, joints)
-    frames = _is_frames(tip, found.times)
-    search = posture_search(twin.system, np.eye(4) if frames else np.zeros(3), q0, *place, components, joints)
-    return TwinPath(
-        float(found.times[0]),
-        float(found.times[-1]),
-        _interpolate(twin, found),
-        found.breaks,
-        search.rows,
-        search.moving,
-    )
+    try:  # messages of these functions name the argument `path`
+        way = tip_path(tip, _times(times))
+        search = posture_search(twin.system, way.axes is not None, q0, *place, components, joints)
+        found, states = PathFollower(search, way).follow_path()
+    except (TypeError, ValueError) as error:
+        if str(error).startswith("path"):
+            raise type(error)("tip" + str(error).removeprefix("path")) from None
+        raise
+    # joint coordinates with both derivatives, cut where accelerations jump
+    joints_path = [BPoly.from_derivatives(found, states[:, :3, k], orders=None) for k in range(states.shape[2])]
+
+    def read(t: Array, rate: int) -> Array:
+        return np.stack([each(np.clip(t, found[0], found[-1]), nu=rate) for each in joints_path], axis=1)
+
+    return TwinPath(float(found[0]), float(found[-1]), read, way.breaks, search.rows, search.moving)
 
 
 def _times(times: Any) -> Array:
@@ -219,43 +226,6 @@ def _rank(twin: RigidTwin, q: Array, place: Place, rows: Sequence[int], moving: 
     J = twin.rigid.jacobian(link, x, q[:: max(1, len(q) // 16)], axes="world")[:, [3, 4, 5, 0, 1, 2]]
     sizes = np.linalg.svd(J[:, rows][:, :, moving], compute_uv=False)
     return int((sizes > SINGULAR_VALUE_TOLERANCE * sizes.max()).sum(axis=1).min())
-
-
-def _follow_path(
-    twin: RigidTwin, tip: Any, times: Array, q0: Vector, place: Place, components: Any, joints: Any
-) -> RigidTorques:
-    """Call `rigid_torques`; its messages name the argument `path`, which is `tip` here."""
-    try:
-        return rigid_torques(twin.system, tip, times, q0, place[0], place[1], components, joints)
-    except (TypeError, ValueError) as error:
-        message = str(error)
-        if message.startswith("path"):
-            raise type(error)("tip" + message.removeprefix("path")) from None
-        raise
-
-
-def _is_frames(tip: Any, times: Array) -> bool:
-    if isinstance(tip, (list, tuple)) and any(isinstance(each, Profile) for each in tip):
-        return False
-    sample = np.asarray(tip(float(times[0]))) if callable(tip) else np.asarray(tip)[0]
-    return sample.shape == (4, 4)
-
-
-def _interpolate(twin: RigidTwin, found: RigidTorques) -> Callable[[Array, int], Array]:
-    """Interpolate joint coordinates and both derivatives by polynomials of degree 5, cut where accelerations jump."""
-    from scipy.interpolate import BPoly
-
-    stacked = np.stack([each[:, twin.joints] for each in (found.q, found.v, found.a)], axis=1)
-    whole = [BPoly.from_derivatives(found.times, stacked[:, :, k], orders=None) for k in range(len(twin.joints))]
-
-    def read(t: Array, rate: int) -> Array:
-        inside = np.clip(t, found.times[0], found.times[-1])
-        return np.stack([each(inside, nu=rate) for each in whole], axis=1)
-
-    return read
-
-
-SINGULAR_VALUE_TOLERANCE = 1e-6  # of the scaled Jacobian, relative to its largest singular value
 
 
 @dataclass(frozen=True)
