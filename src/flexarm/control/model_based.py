@@ -29,7 +29,7 @@ import numpy as np
 from flexarm.analysis.rigid_kinematics import RigidTwin, require_tree
 from flexarm.codegen.library import building
 from flexarm.control.feedforward import plain
-from flexarm.control.per_joint import joint_numbers, joint_references
+from flexarm.control.per_joint import complete_by_link, joint_numbers, joint_references
 from flexarm.dynamics.bodies import elastic_drive
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import Actuator
@@ -37,8 +37,7 @@ from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView
 from flexarm.feedback.sensors import Sensor
-from flexarm.foundation.messages import shown, suggestion
-from flexarm.foundation.validation import Array
+from flexarm.foundation.messages import shown
 from flexarm.profiles.derived import second_rate
 from flexarm.robot import Robot
 
@@ -237,8 +236,12 @@ def elastic_joint_linearization(
     require_tree(twin.system, "feedback linearization")
     _require_elastic_joints(twin.system)
     names, links = twin.rigid.names, [each.link for each in twin.rigid.coordinates]
-    coefficients = _error_coefficients(poles, links)
-    gains = {f"k{k}": coefficients[:, k].tolist() for k in range(ORDER)}
+    if isinstance(poles, Mapping):
+        rows = [_polynomial(f"poles['{link}']", each) for link, each in complete_by_link("poles", poles, links)]
+    else:
+        rows = [_polynomial("poles", poles)] * len(links)
+    # coefficients of the errors and of their derivatives
+    gains = {f"k{k}": [row[k] for row in rows] for k in range(ORDER)}
     fields = {"rate": rate, "limit": limit, "sensors": sensors, "actuators": actuators}
     profiles = joint_references(references, list(names))
     for name, each in list(profiles.items()):
@@ -280,19 +283,7 @@ def _require_elastic_joints(system: System) -> None:
         )
 
 
-def _error_coefficients(poles: Any, links: list[str]) -> Array:
-    """Return the coefficients (joints, 4) of e'''' + k3 e''' + k2 e'' + k1 e' + k0 e."""
-    if isinstance(poles, Mapping):
-        for link in poles:
-            if link not in links:
-                raise KeyError(f"poles: there is no joint at {shown(link)}{suggestion(link, links)}")
-        if missing := [link for link in links if link not in poles]:
-            raise ValueError(f"poles: has none for '{missing[0]}'")
-        return np.array([_polynomial(f"poles['{link}']", poles[link]) for link in links])
-    return np.tile(_polynomial("poles", poles), (len(links), 1))
-
-
-def _polynomial(where: str, given: Any) -> Array:
+def _polynomial(where: str, given: Any) -> list[float]:
     sentence = f"{where} = {shown(given)}: must be four numbers with negative real parts (1/s), complex ones in pairs"
     if not isinstance(given, (list, tuple, np.ndarray)) or any(isinstance(each, (bool, np.bool_)) for each in given):
         raise TypeError(sentence)
@@ -302,7 +293,7 @@ def _polynomial(where: str, given: Any) -> Array:
     found = np.poly(values)
     if np.iscomplexobj(found):
         raise ValueError(sentence)
-    return np.asarray(found[:0:-1], dtype=float)
+    return found[:0:-1].tolist()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -90,18 +90,23 @@ def joint_numbers(name: str, given: Any, links: list[str], least: float | None =
     """Return a number for each joint, above 0 or at least `least`, from one for all, a list in order, or a mapping."""
     bounds: Any = {"above": 0.0} if least is None else {"least": least}
     if isinstance(given, Mapping):
-        for link in given:
-            if link not in links:
-                raise KeyError(f"{name}: there is no joint at {shown(link)}{suggestion(link, links)}")
-        if missing := [link for link in links if link not in given]:
-            raise ValueError(f"{name}: has no number for '{missing[0]}'")
-        return [real_number(f"{name}['{link}']", given[link], **bounds) for link in links]
+        return [real_number(f"{name}['{link}']", each, **bounds) for link, each in complete_by_link(name, given, links)]
     if not isinstance(given, (list, tuple)) and not hasattr(given, "shape"):
         return [real_number(name, given, **bounds)] * len(links)
     values = real_array(name, given)
     if values.shape != (len(links),):
         raise ValueError(f"{name} = {shown(given)}: must be one number, or one for each of {', '.join(links)}")
     return [real_number(f"{name}[{k}]", float(value), **bounds) for k, value in enumerate(values)]
+
+
+def complete_by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> list[tuple[str, Any]]:
+    """Return the links with their values; raise errors for unknown and missing links."""
+    for link in given:
+        if link not in links:
+            raise KeyError(f"{name}: there is no joint at {shown(link)}{suggestion(link, links)}")
+    if missing := [link for link in links if link not in given]:
+        raise ValueError(f"{name}: has none for '{missing[0]}'")
+    return [(link, given[link]) for link in links]
 
 
 def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:

@@ -14,7 +14,7 @@ rotation of the twin's joints would bring it nearer. Joints that do not move the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -248,8 +248,9 @@ class OutputConstraint:
     """Robot, point on it that follows, and path."""
 
     twin: RigidTwin
-    place: tuple[str, float | None]
+    place: Place
     path: TwinPath
+    _functions: dict[str, Any] = field(default_factory=dict)
 
     @property
     def system(self) -> System:
@@ -333,34 +334,20 @@ class OutputConstraint:
             conditions[joint] = q[self.actuated[joint]] - goal[count + 12 + k]
         return [q, v, a, goal], ca.vertcat(forces[self.passive], conditions), forces[self.actuated]
 
-    def _function(self, by: int) -> Any:
-        """Return the function of the equations and their derivatives by the first of q, v and a."""
-        with building:
-            given, rows, _ = self._expressions
-            slopes = [ca.densify(ca.jacobian(rows, each)) for each in given[:by]]
-            return ca.Function("equations", given, ca.cse([ca.densify(rows), *slopes]))
-
-    @cached_property
-    def _slopes(self) -> Any:
-        return self._function(3)
-
-    @cached_property
-    def _statics(self) -> Any:
-        return self._function(1)
-
     @cached_property
     def _forces(self) -> Any:
         with building:
             given, _, forces = self._expressions
             return ca.Function("forces", given[:3], [ca.densify(ca.cse(forces))])
 
-    def slopes(self, q: Array, v: Array, a: Array, goals: ReferenceSamples) -> list[Array]:
-        """Return the residuals (n, nq, 1) and their derivatives (n, nq, nq) by q, v and a."""
-        return _map_columns(self._slopes, q.T, v.T, a.T, goals.columns)
-
-    def statics(self, q: Array, v: Array, a: Array, goals: ReferenceSamples) -> list[Array]:
-        """Return the residuals (n, nq, 1) and their derivative (n, nq, nq) by q."""
-        return _map_columns(self._statics, q.T, v.T, a.T, goals.columns)
+    def residual(self, q: Array, v: Array, a: Array, goals: ReferenceSamples, by: str) -> list[Array]:
+        """Return the residuals (n, nq, 1) and their derivatives (n, nq, nq) `by` "q" or by "qva"."""
+        if by not in self._functions:
+            with building:
+                given, rows, _ = self._expressions
+                slopes = [ca.densify(ca.jacobian(rows, each)) for each in given[: len(by)]]
+                self._functions[by] = ca.Function("residual", given, ca.cse([ca.densify(rows), *slopes]))
+        return _map_columns(self._functions[by], q.T, v.T, a.T, goals.columns)
 
     def torques(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torques (n, nu) in the order and units of the actuators."""
