@@ -84,6 +84,30 @@ def test_tapered_and_stepped_sections(model):
         agrees(arm(bar, link("b", "R", at=0.3)))
 
 
+@pytest.mark.parametrize("model", ["none", *MODELS])
+def test_rotary_inertia_of_tapered_and_stepped_sections(model):
+    """The parameter is the value at the root, and the equations are those of the whole link."""
+    thick, thin = fa.Section.rectangle(0.05, 0.09), fa.Section.rectangle(0.03, 0.02)
+    pieces = [{"upto": 0.4, "section": thick}, {"upto": 1.0, "section": thin}]
+    for section in (fa.Section.tapered(thick, thin), fa.Section.stepped(pieces)):
+        bent = fa.Link("a", 1.0, fa.Revolute("z"), section, STEEL, shapes(model, 2), rotary_inertia=True)
+        straight = fa.Link("b", 0.7, fa.Revolute("z"), section, STEEL, rotary_inertia=True)
+        form = agrees(arm(bent, straight))
+        meanings = {each.symbol: each.meaning for each in form.parameters}
+        assert meanings["jz_1"] == "inertia per length of the section about z of link 1 (a) at its root"
+        assert form.values["jz_1"] == bent.inertia_z_per_length(0.0)
+
+
+def test_rotary_inertia_of_tapered_sections_in_space():
+    thick, thin = fa.Section.rectangle(0.05, 0.09), fa.Section.rectangle(0.03, 0.02)
+    section, families = fa.Section.tapered(thick, thin), {"bend_y": 1, "bend_z": 1, "twist": 1}
+    bent = fa.Flexible(**families, stiffening="none")
+    first = fa.Link("a", 1.0, fa.Revolute("y"), section, STEEL, bent, rotary_inertia=True)
+    second = fa.Link("b", 0.7, fa.Revolute("x"), section, STEEL, rotary_inertia=True)
+    form = agrees(arm(first, second), parameters="numeric")
+    assert not form.values
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_link_that_slides_along_a_bent_link(model):
     form = agrees(arm(link("a", "R", shapes(model, 2)), link("b", "Pa", shapes(model), 0.7, payload=LUMP)))
