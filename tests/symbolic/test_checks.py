@@ -292,7 +292,7 @@ def test_the_estimated_size_is_right_within_a_factor_of_four(model, counts):
     assert 0.25 < sum(checks.estimate_statement_counts(robot)) / statements < 4
 
 
-# --- what is asked for, and what is not there ---
+# --- options and errors ---
 
 
 def refusal(robot, **options):
@@ -326,12 +326,12 @@ def test_the_default_is_of_zero_order_with_a_warning_where_the_simulated_model_h
         (sliding, {}, "'exact' has a closed form only where a link does not slide through its joint", True),
         (mesh, {"boundary": "kept"}, "boundary = 'kept' has a closed form for stiffening 'none' only", False),
     ):
-        with pytest.warns(fa.ValidityWarning, match="zero-order model") as told:
+        with pytest.warns(fa.ValidityWarning, match="zero-order model") as caught:
             default = fa.equations(robot, **options)
-        said = str(told[0].message)
-        assert why in said
-        assert (second in said) == has_second
-        assert told[0].filename == __file__
+        message = str(caught[0].message)
+        assert why in message
+        assert (second in message) == has_second
+        assert caught[0].filename == __file__
         assert default.text() == fa.equations(robot, stiffening="none", **options).text()
         if not options:
             assert why in refusal(robot, stiffening="robot")
