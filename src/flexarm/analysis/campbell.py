@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -211,27 +210,17 @@ def campbell(
     return Campbell(joint, given[:done], **found, names=system.names)
 
 
-@dataclass(frozen=True)
 class _SteadyRotation:
     """Robot that rotates steadily about a joint."""
 
-    system: System
-    joint: str
-    joints: Hold | Mapping[str, Hold]
+    def __init__(self, system: System, joint: str, joints: Hold | Mapping[str, Hold]) -> None:
+        self.system, self.joint, self.joints = system, joint, joints
+        self._unit_speeds, held = steady_speeds(system, system.vector(self.speed(1.0), "v"))
+        self.kept = vibrating_coordinates(system, joints, held)  # may vibrate
 
     def speed(self, omega: float) -> dict[str, float]:
         """Return the speed omega (rad/s) of the joint, by coordinate name."""
         return {self.system.joint(self.joint).name: omega}
-
-    @cached_property
-    def kept(self) -> list[int]:
-        """Return the coordinates that may vibrate."""
-        return vibrating_coordinates(self.system, self.joints, self._unit_speeds[1])
-
-    @cached_property
-    def _unit_speeds(self) -> tuple[Array, set[int]]:
-        """Return the speeds of all coordinates at one rad/s, and the actuated coordinates that are held at them."""
-        return steady_speeds(self.system, self.system.vector(self.speed(1.0), "v"))
 
     def require_symmetry(self, q: Array) -> None:
         """Raise ValueError if weight or inertia depend on the angle of rotation."""
@@ -252,7 +241,7 @@ class _SteadyRotation:
 
     def steady(self, omega: float, q: Array) -> Array:
         """Return the steady state at a speed, found by Newton's method from a posture near it."""
-        kept, v, out = self.kept, self._unit_speeds[0] * omega, q.copy()
+        kept, v, out = self.kept, self._unit_speeds * omega, q.copy()
         here = np.ix_(kept, kept)
         scale, last = (self.system.sizes * self.system.meshes)[kept], np.inf
         for _ in range(MAX_ITERATIONS):

@@ -136,39 +136,29 @@ def _check_points(system: System, points: Any) -> dict[str, tuple[str, float | N
     return found
 
 
-@dataclass(frozen=True)
 class SmallMotions:
-    """Equations of small motions M a + (G + D) v + K q + Phi_q' lambda = B u, Phi_q a = 0 about a held state."""
+    """Equations of small motions M a + (G + D) v + K q + Phi_q' lambda = B u, Phi_q a = 0 about a held state.
 
-    system: System
-    q: Array
-    v: Array
-    given: list[Input]
+    `hold` are the generalised forces that keep the speeds constant without those of the constraints, `J` is the
+    Jacobian of these; the accelerations of the coordinates `driven` are inputs, those of `free` are not.
+    """
 
-    @cached_property
-    def hold(self) -> Array:
-        """Return the generalised forces that keep the speeds constant, without those of the constraints."""
-        return self.system.inverse_dynamics(self.q, self.v, None)
+    def __init__(self, system: System, q: Array, v: Array, given: list[Input]) -> None:
+        self.system, self.q, self.v, self.given = system, q, v, given
+        self.hold, self.J = system.inverse_dynamics(q, v, None), system.constraint_jacobian(q)
+        self.driven = [each.driven for each in given if each.driven is not None]
+        self.free = [k for k in range(system.nq) if k not in self.driven]
+        columns = [np.zeros(system.nq) if each.force is None else each.force for each in given]
+        self.push = np.reshape(columns, (len(given), system.nq)).T  # of unit inputs, zero for driven accelerations
+        self.driven_accelerations = np.zeros_like(self.push)
+        for k, each in enumerate(given):
+            if each.driven is not None:
+                self.driven_accelerations[each.driven, k] = 1.0
 
     @cached_property
     def held_forces(self) -> Array:
         """Return the generalised forces that hold the state."""
         return np.asarray(self.hold + self.J.T @ self.constraint_forces)
-
-    @cached_property
-    def driven(self) -> list[int]:
-        """Return the coordinates whose accelerations are inputs."""
-        return [each.driven for each in self.given if each.driven is not None]
-
-    @cached_property
-    def free(self) -> list[int]:
-        """Return the coordinates whose accelerations are not inputs."""
-        return [k for k in range(self.system.nq) if k not in self.driven]
-
-    @cached_property
-    def J(self) -> Array:
-        """Return the constraint Jacobian."""
-        return self.system.constraint_jacobian(self.q)
 
     @cached_property
     def constraint_forces(self) -> Array:
@@ -227,21 +217,6 @@ class SmallMotions:
         out[free], out[nq:] = solved[:n], solved[n:]
         out[:nq, 2 * nq :] += self.driven_accelerations
         return out[:, :nq], out[:, nq : 2 * nq], out[:, 2 * nq :]
-
-    @cached_property
-    def push(self) -> Array:
-        """Return the generalised forces (nq) of unit inputs; zero for driven accelerations."""
-        columns = [np.zeros(self.system.nq) if each.force is None else each.force for each in self.given]
-        return np.reshape(columns, (len(columns), self.system.nq)).T
-
-    @cached_property
-    def driven_accelerations(self) -> Array:
-        """Return the accelerations (nq) that unit inputs are."""
-        out = np.zeros((self.system.nq, len(self.given)))
-        for k, each in enumerate(self.given):
-            if each.driven is not None:
-                out[each.driven, k] = 1.0
-        return out
 
     def model(self, outputs: list[Output]) -> StateSpace:
         """Return the linear model with the given outputs."""

@@ -270,7 +270,7 @@ class PathFollower:
 
     def _state(self, t: float, q: Array) -> Array:
         """Return the state at time t: J v = x', J a = x'' - J' v."""
-        system, moving, rows = self.search.twin.rigid, list(self.search.moving), list(self.search.rows)
+        system, moving, rows = self.search.twin.rigid, self.search.moving, self.search.rows
         J = self.search.place(q)[2][np.ix_(rows, moving)]
         first, second = (self.way.rates(np.array([t]), order)[0][rows] for order in (1, 2))
         inverse = self._inverse(J, t, q)

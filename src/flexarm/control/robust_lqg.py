@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,40 +35,34 @@ class DesignModel:
     x0: Array
 
 
-@dataclass(frozen=True, eq=False)
 class ModelSet:
-    """Requirements on closed loops, as functions of the gains of a compensator, stacked in a vector."""
+    """Requirements on closed loops, as functions of the gains of a compensator, stacked in a vector.
 
-    start: LinearController
-    K0: Array
-    L0: Array
-    plants: list[DesignModel]
-    bounds: Array
-    within: float
-    room: Array
+    `first` are the gains of the first design, `scales` the characteristic sizes of gains, `fastest` the largest allowed
+    magnitude of poles. Outputs are evaluated at all `times` but the early ones.
+    """
 
-    @cached_property
-    def first(self) -> Array:
-        """Return the gains of the first design as a vector."""
-        return np.concatenate([self.K0.ravel(), self.L0.ravel()])
-
-    @cached_property
-    def scales(self) -> Array:
-        """Return the characteristic size of each gain."""
-        return np.concatenate([np.full(each.size, np.abs(each).max() or 1.0) for each in (self.K0, self.L0)])
-
-    @cached_property
-    def fastest(self) -> float:
-        """Return the largest allowed magnitude of closed-loop poles."""
-        every = [self.start.closed_loop().poles, *(np.linalg.eigvals(each.A) for each in self.plants)]
-        return MAX_POLE_RATIO * float(np.abs(np.concatenate(every)).max())
-
-    @cached_property
-    def times(self) -> Array:
-        """Return the times at which commands are evaluated; outputs are evaluated at all but the early ones."""
-        return self.within * np.concatenate(
-            [np.linspace(0, 1, EARLY_TIME_COUNT, endpoint=False), np.linspace(1, 5, LATE_TIME_COUNT)]
-        )
+    def __init__(
+        self, start: LinearController, plants: list[DesignModel], bounds: Array, within: float, room: Array
+    ) -> None:
+        assert start.K is not None
+        assert start.L is not None
+        self.start, self.plants, self.bounds, self.within, self.room = start, plants, bounds, within, room
+        self.K0, self.L0 = start.K, start.L
+        self.first = np.concatenate([self.K0.ravel(), self.L0.ravel()])
+        self.scales = np.concatenate([np.full(each.size, np.abs(each).max() or 1.0) for each in (self.K0, self.L0)])
+        every = [start.closed_loop().poles, *(np.linalg.eigvals(each.A) for each in plants)]
+        self.fastest = MAX_POLE_RATIO * float(np.abs(np.concatenate(every)).max())
+        early = np.linspace(0, 1, EARLY_TIME_COUNT, endpoint=False)
+        self.times = within * np.concatenate([early, np.linspace(1, 5, LATE_TIME_COUNT)])
+        self.measured, D = output_rows(start.model, start.measured, "start")
+        if D.any():
+            raise ValueError(
+                "start: inputs act on its outputs at once (D is not zero); take a model that is not reduced"
+            )
+        orders = sorted({len(each.A) for each in plants})  # plants of equal order are stacked
+        groups = ([vars(each).values() for each in plants if len(each.A) == order] for order in orders)
+        self._stacked = [DesignModel(*map(np.stack, zip(*group, strict=True))) for group in groups]
 
     def gains(self, row: Array) -> tuple[Array, Array]:
         """Return K and L of a vector of gains."""
@@ -84,24 +77,8 @@ class ModelSet:
     def requirements(self, row: Array) -> Array:
         """Return all requirements, each relative to its allowed value."""
         (K, L), model = self.gains(row), self.start.model
-        inner = model.A - model.B @ K - L @ self._measured
-        return np.concatenate([self._evaluate(plants, K, L, inner) for plants in self._stacked_models])
-
-    @cached_property
-    def _stacked_models(self) -> list[DesignModel]:
-        """Return the plants of equal order as stacked matrices."""
-        orders = sorted({len(each.A) for each in self.plants})
-        groups = ([vars(each).values() for each in self.plants if len(each.A) == order] for order in orders)
-        return [DesignModel(*map(np.stack, zip(*group, strict=True))) for group in groups]
-
-    @cached_property
-    def _measured(self) -> Array:
-        C, D = output_rows(self.start.model, self.start.measured, "start")
-        if D.any():
-            raise ValueError(
-                "start: inputs act on its outputs at once (D is not zero); take a model that is not reduced"
-            )
-        return C
+        inner = model.A - model.B @ K - L @ self.measured
+        return np.concatenate([self._evaluate(plants, K, L, inner) for plants in self._stacked])
 
     def _evaluate(self, plants: DesignModel, K: Array, L: Array, inner: Array) -> Array:
         """Return the requirements of stacked plants of equal order."""
@@ -191,7 +168,7 @@ def robust_lqg(
 
 
 def _model_set(start: Any, models: Any, impulse: Any, settled: Any, within: Any, limit: Any) -> ModelSet:
-    if not isinstance(start, LinearController) or start.L is None or start.K is None or start.dt is not None:
+    if not isinstance(start, LinearController) or start.L is None or start.dt is not None:
         raise TypeError(f"start = {shown(start)}: must be a design of fa.lqg in continuous time")
     if "integral" in start.states:
         raise ValueError("start: has integrals, which settle last; tune one without them")
@@ -212,7 +189,7 @@ def _model_set(start: Any, models: Any, impulse: Any, settled: Any, within: Any,
         name = actors[int((room <= 0).argmax())]
         raise ValueError(f"limit: '{name}' takes {abs(start.model.held[name]):.4g} to hold the posture alone")
     plants = [_design_model(start, each, k, pushes, bounds) for k, each in enumerate(models)]
-    return ModelSet(start, start.K, start.L, plants, np.array(list(bounds.values())), within, room)
+    return ModelSet(start, plants, np.array(list(bounds.values())), within, room)
 
 
 def _design_model(

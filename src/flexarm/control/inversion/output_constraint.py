@@ -14,7 +14,7 @@ rotation of the twin's joints would bring it nearer. Joints that do not move the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -29,7 +29,6 @@ from flexarm.analysis.tip_paths import tip_path
 from flexarm.codegen.library import building
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.parameters import Parameters
-from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number
 from flexarm.profiles.parse import profile
@@ -164,7 +163,7 @@ def twin_path(
     def read(t: Array, rate: int) -> Array:
         return np.stack([each(np.clip(t, found[0], found[-1]), nu=rate) for each in joints_path], axis=1)
 
-    return TwinPath(float(found[0]), float(found[-1]), read, way.breaks, search.rows, search.moving)
+    return TwinPath(float(found[0]), float(found[-1]), read, way.breaks, tuple(search.rows), tuple(search.moving))
 
 
 def _times(times: Any) -> Array:
@@ -243,40 +242,22 @@ class ReferenceSamples:
     positions: Array
 
 
-@dataclass(frozen=True)
 class OutputConstraint:
-    """Robot, point on it that follows, and path."""
+    """Robot, point on it that follows, and path.
 
-    twin: RigidTwin
-    place: Place
-    path: TwinPath
-    _functions: dict[str, Any] = field(default_factory=dict)
+    `actuated` are the coordinates on which actuators act, in the order of the twin's joints, `passive` the others;
+    `held` are the twin's joints that follow their references whatever the position of the point.
+    """
 
-    @property
-    def system(self) -> System:
-        return self.twin.system
-
-    @cached_property
-    def actuated(self) -> list[int]:
-        """Return the coordinates on which actuators act, in the order of the twin's joints."""
+    def __init__(self, twin: RigidTwin, place: Place, path: TwinPath) -> None:
+        self.twin, self.place, self.path, self.system = twin, place, path, twin.system
         found = {each.link: each.coordinate.index for each in self.system.actuators}
-        return [found[each.link] for each in self.twin.rigid.coordinates]
-
-    @cached_property
-    def passive(self) -> list[int]:
-        """Return the coordinates without actuators."""
-        return [k for k in range(self.system.nq) if k not in self.actuated]
-
-    @cached_property
-    def held(self) -> list[int]:
-        """Return the twin's joints that follow their references whatever the position of the point."""
-        return [k for k in range(self.twin.rigid.nq) if k not in self.path.moving]
-
-    @cached_property
-    def _weights(self) -> Array:
-        """Return the weight of each component of the pose: lengths relative to the robot's, angles in rad."""
-        length = sum(link.length for link in self.twin.robot.links)
-        return np.array([1 / length if row < 3 else 1.0 for row in self.path.rows])
+        self.actuated = [found[each.link] for each in twin.rigid.coordinates]
+        self.passive = [k for k in range(self.system.nq) if k not in self.actuated]
+        self.held = [k for k in range(twin.rigid.nq) if k not in path.moving]
+        length = sum(link.length for link in twin.robot.links)
+        self._weights = np.array([1 / length if row < 3 else 1.0 for row in path.rows])  # of components of the pose
+        self._functions: dict[str, Any] = {}
 
     # --- goals ---
 
