@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,13 @@ class DesignTask:
     integrals: dict[str, float]
     references: dict[str, Profile]
 
+    def sampled(self, rate: Any) -> DesignTask:
+        """Return the task with the model sampled at a rate (Hz), or the task itself if the rate is None."""
+        if rate is None:
+            return self
+        rate = real_number("rate", real_number("rate", rate, "Hz", above=0), "Hz", most=MAX_RATE_HZ)
+        return replace(self, model=self.model.discrete(1 / rate))
+
     @property
     def augmented(self) -> tuple[Array, Array]:
         """Return A and B with the integrals as further states; in a sampled model these are sums times the period."""
@@ -45,16 +52,6 @@ class DesignTask:
         n, m = len(A), len(C)
         step, identity = (1.0, np.zeros((m, m))) if self.model.dt is None else (self.model.dt, np.eye(m))
         return np.block([[A, np.zeros((n, m))], [step * C, identity]]), np.vstack([B, step * D])
-
-    @property
-    def labels(self) -> list[str]:
-        """Return the names of the states, integrals included."""
-        return [*(each.name for each in self.model.states), *(f"the integral of {name}" for name in self.integrals)]
-
-    @property
-    def inputs(self) -> list[str]:
-        """Return the names of the inputs."""
-        return [each.name for each in self.model.inputs]
 
     def targets(self) -> tuple[Array, Array]:
         """Return states (n, references) and inputs (nu, references) that hold outputs at unit references."""
@@ -69,22 +66,17 @@ class DesignTask:
         moving = np.abs((A @ found[:n] + model.B @ found[n:]) / sizes[:n]).max(axis=0, initial=0.0)
         for name, gap, drift in zip(names, missed, moving, strict=True):
             if gap > HOLDING_TOLERANCE or drift > HOLDING_TOLERANCE:
-                actors = " and ".join(repr(each) for each in self.inputs)
+                actors = " and ".join(repr(each.name) for each in model.inputs)
                 raise ValueError(
                     f"references: {actors} cannot hold '{name}' at another value, with the others as they are"
                 )
         return found[:n], found[n:]
 
 
-def design_task(lin: Any, integral: Any, references: Any, rate: Any) -> DesignTask:
-    """Return the design task of checked arguments; the model is sampled if a rate (Hz) is given."""
+def design_task(lin: Any, integral: Any, references: Any) -> DesignTask:
+    """Return the design task, in continuous time, of checked arguments."""
     model = _controlled(lin)
-    if rate is not None:
-        model = model.discrete(
-            1 / real_number("rate", real_number("rate", rate, "Hz", above=0), "Hz", most=MAX_RATE_HZ)
-        )
-    integrals = _integrals(model, integral)
-    return DesignTask(model, integrals, _references(model, references))
+    return DesignTask(model, _integrals(model, integral), _references(model, references))
 
 
 def _controlled(lin: Any) -> StateSpace:
@@ -199,9 +191,9 @@ def lqr(
     >>> design.K.round(3)  # 1 and the root of 2
     array([[1.   , 1.414]])
     """
-    continuous = design_task(lin, integral, references, None)
+    continuous = design_task(lin, integral, references)
     require_readable(continuous.model, list(lin.at))
-    task = continuous if rate is None else design_task(lin, integral, references, rate)
+    task = continuous.sampled(rate)
     K, P = state_gain(continuous, task, Q, R)
     model, n = task.model, len(task.model.A)
     states = [each.name for each in model.states]
@@ -221,7 +213,8 @@ def state_gain(continuous: DesignTask, task: DesignTask, Q: Any, R: Any) -> tupl
     dt = task.model.dt
     if dt is not None:
         cost = sampled_cost(*continuous.augmented, cost, dt)
-    return regulator_gain(*task.augmented, cost, task.labels, task.inputs, dt)
+    labels = [*(each.name for each in task.model.states), *(f"the integral of {name}" for name in task.integrals)]
+    return regulator_gain(*task.augmented, cost, labels, [each.name for each in task.model.inputs], dt)
 
 
 def _with_integrals(
@@ -317,8 +310,8 @@ def lqg(
     >>> design.L.round(3).ravel().tolist()
     [1.414, 1.0]
     """
-    continuous = design_task(lin, integral, references, None)
-    task = continuous if rate is None else design_task(lin, integral, references, rate)
+    continuous = design_task(lin, integral, references)
+    task = continuous.sampled(rate)
     intensities = positive_by_name("noise", noise)
     measured = list(intensities)
     output_rows(continuous.model, measured, "noise")
