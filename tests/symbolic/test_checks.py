@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,12 +12,12 @@ from hypothesis import strategies as st
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.symbolic import algebra, checks
+from flexarm.symbolic import algebra
 from tests import helpers
-from tests.symbolic.cases import GRAVITY, LUMP, STEEL, joint, link, state, worst
+from tests.symbolic import cases
+from tests.symbolic.cases import GRAVITY, LUMP, STEEL, TOLERANCE, joint, link, size_ratio, state, worst
 from tests.symbolic.test_code import test_c_compiles_without_warnings_and_gives_the_same as compiled
 
-TOLERANCE = 1e-12
 MODELS = ("shortening", "exact")
 
 
@@ -28,13 +29,7 @@ def arm(*links):
     return fa.Robot("arm", links=links, gravity=GRAVITY)
 
 
-def agrees(robot, seed=0, **options):
-    form = fa.equations(robot, **{"stiffening": "robot"} | options)
-    system = fa.System(robot, native=False)
-    assert form.names == system.names
-    error, where = worst(form, system, *state(system, seed))
-    assert error < TOLERANCE, where
-    return form
+agrees = partial(cases.agrees, stiffening="robot")
 
 
 # --- comparison with System ---
@@ -287,9 +282,7 @@ def test_one_link_with_one_shape_stays_readable():
 @pytest.mark.parametrize("counts", [(1,), (4,), (1, 1), (2, 2)], ids=str)
 def test_the_estimated_size_is_right_within_a_factor_of_four(model, counts):
     robot = arm(*(link(f"l{k}", "R", shapes(model, count)) for k, count in enumerate(counts)))
-    found = fa.equations(robot, stiffening=model).listing
-    statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
-    assert 0.25 < sum(checks.estimate_statement_counts(robot)) / statements < 4
+    assert 0.25 < size_ratio(robot, stiffening=model) < 4
 
 
 # --- options and errors ---
