@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from flexarm.codegen.evaluator import Native
 from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
 from flexarm.foundation.messages import shown, suggestion
@@ -60,7 +61,7 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
     dt : float, optional
         Duration of a step (s).
     observe : sequence of str, optional
-        Names of the observed quantities, as in runs and simulations (`upper.q`, `v.upper.q`, `tip.x`,
+        Names of the observed quantities, as in runs and simulations (`upper.q`, `upper.q'`, `tip.x`,
         `deflection.fore.y`, ...), and `target.x`, `target.y`, `target.z`. By default the coordinates of joints and
         motors, their rates, the tip and the target.
     target : sequence of 3 floats or callable, optional
@@ -264,7 +265,7 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         """Return the names of the quantities that are observed by default."""
         moving = [each.name for each in self.sim.system.coordinates if each.kind != "elastic"]
         targets = [] if self._given_target is None else TARGETS
-        return [*moving, *(f"v.{name}" for name in moving), "tip.x", "tip.y", "tip.z", *targets]
+        return [*moving, *(derivative(name) for name in moving), "tip.x", "tip.y", "tip.z", *targets]
 
     def _reader(self, name: str) -> Callable[[Simulation], float]:
         if name in TARGETS and self._given_target is not None:

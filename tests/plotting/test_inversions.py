@@ -8,7 +8,7 @@ from tests.control.arms import MOVE, single
 
 
 def test_torques_path_and_what_was_missed():
-    found = fa.inverse(single(1), {"arm": MOVE}, 1.0, sample=0.02)
+    found = fa.invert(single(1), {"arm": MOVE}, 1.0, sample=0.02)
     figure = found.plot(found.play(native=False))
     torque, place, missed = figure.axes
     assert torque.get_ylabel() == "torque (N m)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -12,10 +11,9 @@ import numpy as np
 
 from flexarm.analysis.modes import modes_without_warning
 from flexarm.dynamics.system import System, as_system
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.feedback import Feedback, feedback_of
 from flexarm.feedback.traced_law import TracedLaw, copied
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import collect_warnings, shown
 from flexarm.foundation.validation import Array, whole_number
 from flexarm.results.run import Run
 from flexarm.robot import Reduced, Robot
@@ -152,8 +150,7 @@ def convergence(robot: Robot | System, duration: float, *, more: int = 2, **opti
         for each in others:
             each["torque"] = replace(torque, law=copied(torque.law))
     run = simulate(system, duration, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ValidityWarning)  # the first run has raised them
+    with collect_warnings():  # the first run has given them
         for name in ("q0", "v0"):
             if (given := others[0].get(name)) is not None and not isinstance(given, str):
                 others[0][name] = transfer_coordinates(system.vector(given, name), system, finer_system)

@@ -6,7 +6,6 @@ end, so that the integrals extend over all time.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +13,11 @@ import numpy as np
 
 from flexarm.analysis.damping_identification import exponential_components
 from flexarm.analysis.spectra import SampledSignal, read_quantity, sampling_range
+from flexarm.dynamics.quantity_names import derivative, split_derivative, split_section
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.signals import Signals
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class ContinuedSignals:
         for values, (_, _, missed) in zip(self.values, self.tails):
             left = float(np.abs(values[late]).max() / max(np.abs(values).max(), np.finfo(float).tiny))
             if missed * left > MAX_UNEXPLAINED_END:
-                warnings.warn(
+                warn(
                     f"'{output}' still moves at the end ({left:.1%} of its largest), and not in free motions alone: "
                     "the response is blurred; let the run go on for some periods after the input has ended",
                     ValidityWarning,
@@ -211,8 +211,7 @@ def run_frf(run: Run, input: str, output: str, f: Any, after: Any, before: Any, 
             value = float(read_quantity(start, name, np.array([first])).values[0])
         except KeyError as error:
             raise KeyError(f"{word}: {error.args[0]}") from None
-        accelerates = name.endswith("''") or name.startswith("a.")
-        rest.append(0.0 if accelerates else holds.get(name, value) if word == "input" else value)
+        rest.append(0.0 if split_derivative(name)[1] == 2 else holds.get(name, value) if word == "input" else value)
     whole = ContinuedSignals(run, first, last, step, (source, target.name), (rest[0], rest[1]))
     grid = np.asarray(np.arange(1, max(int(0.25 * (last - first) / step), 2 * NEIGHBOUR_COUNT + 2)) / (last - first))
     U, Y = whole.transforms(grid)
@@ -239,7 +238,7 @@ def run_frf(run: Run, input: str, output: str, f: Any, after: Any, before: Any, 
     whole.warn_of_end(output)
     input_unit, output_unit = whole.units[0], target.unit or whole.units[1]
     unit = f"{output_unit}/({input_unit})" if " " in input_unit or "/" in input_unit else f"{output_unit}/{input_unit}"
-    response = y / u * (2j * np.pi * frequency) ** target.rate
+    response = y / u * (2j * np.pi * frequency) ** target.order
     return FrequencyResponse(input, output, unit, frequency, response, shown_coherence)
 
 
@@ -247,7 +246,7 @@ class _Target(NamedTuple):
     """Signal read for an output, its order of differentiation relative to the output (0, -1, -2), and the unit."""
 
     name: str
-    rate: int = 0
+    order: int = 0
     unit: str = ""
 
 
@@ -263,14 +262,14 @@ def _signals(run: Run, system: System, input: object, output: object) -> tuple[s
         found = Signals(system, points).output(output)
     except KeyError:
         return source, _Target(output)
-    base = output.rstrip("'")
+    base, order = split_derivative(found.name)
     if base in system.names:
         drifts = system.coordinates[system.index(base)].kind != "elastic"
-    else:
-        drifts = not (base.startswith("deflection.") or ".strain(" in base)
+    else:  # positions drift without bound, deflections and strains do not
+        drifts = not base.startswith("deflection.") and split_section(base) is None
     if found.path is None or not drifts:
         return source, _Target(output)
-    return source, _Target(f"{base}''", found.rate - 2, found.unit)
+    return source, _Target(derivative(base, 2), order - 2, found.unit)
 
 
 def _holding_torques(system: System, start: Run) -> dict[str, float]:
@@ -295,7 +294,7 @@ def _warn_of_start(run: Run, system: System, start: Run, first: float) -> None:
         if forces[loose].max(initial=0.0) > REST_TOLERANCE * max(float(weight.max(initial=0.0)), np.finfo(float).tiny):
             reason = f"links are not in equilibrium at t = {first:g} s (q0='equilibrium' lets them be)"
     if reason:
-        warnings.warn(f"{reason}: the response has free motion in it", ValidityWarning, stacklevel=4)
+        warn(f"{reason}: the response has free motion in it", ValidityWarning, stacklevel=4)
 
 
 def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, float], first: float, last: float) -> None:
@@ -307,7 +306,7 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
         name = f"torque.{each.link}"
         torque, joint = np.asarray(run[name])[here], run.array("a")[here, each.coordinate.index]
         still = holds.get(name, float(torque[0]))
-        driven = source in (f"{each.coordinate.name}''", f"a.{each.coordinate.name}")
+        driven = source == derivative(each.coordinate.name, 2)
         if (
             name != source
             and not driven
@@ -317,7 +316,7 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
     if "loads" in run.data and np.ptp(run.array("loads")[here], axis=0).any():
         acting.append("loads")
     if acting:
-        warnings.warn(
+        warn(
             f"{', '.join(acting)}: act in this run, too, so that the response is not that to the input alone",
             ValidityWarning,
             stacklevel=4,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +17,13 @@ from flexarm.dynamics.arguments import Linearization, Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.equilibrium import dependent_coordinates
 from flexarm.dynamics.joint_reactions import row_forces
+from flexarm.dynamics.quantity_names import derivative, derivative_unit
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import ValidityWarning, warn_of_posture
 from flexarm.feedback.signals import Input, Output, Signals
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
@@ -35,6 +35,7 @@ def linearize(
     robot: Robot | System,
     q: Vector = None,
     v: Vector = None,
+    *,
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
     points: Mapping[str, tuple[str, float | None]] | None = None,
@@ -233,7 +234,7 @@ class SmallMotions:
             D[k] = on_a @ by_u[:nq] + direct
         self._warn_of_holding()
         states = [Signal(system.names[k], system.units[k]) for k in kept]
-        rates = [Signal(f"{each.name}'", f"{each.unit}/s") for each in states]
+        rates = [Signal(derivative(each.name), derivative_unit(each.unit, 1)) for each in states]
         return StateSpace(
             A,
             B,
@@ -271,7 +272,7 @@ class SmallMotions:
         if bent:
             words.append(f"forces on {', '.join(repr(each) for each in bent[:3])}{', ...' if len(bent) > 3 else ''}")
         way = "; fa.equilibrium gives the posture in which links hang under their load" if bent else ""
-        warnings.warn(
+        warn(
             "the posture is no equilibrium: the linear model is that of the robot held there by "
             f"{', '.join(words)}{way}",
             ValidityWarning,

@@ -5,7 +5,6 @@ The rigid twin of a robot is the same robot with rigid links and drives.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +18,7 @@ from flexarm.analysis.tip_paths import TipPath, tip_path
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.profiles.derived import joined
 from flexarm.profiles.profile import Profile
@@ -113,6 +113,7 @@ def rigid_torques(
     robot: Robot | System,
     path: ArrayLike | Callable[[float], ArrayLike] | Sequence[Profile],
     times: ArrayLike,
+    *,
     q0: Vector = None,
     link: str | None = None,
     x: float | None = None,
@@ -211,7 +212,7 @@ def refine_grid(
             return times, values
         if 2 * len(times) > MAX_POINT_COUNT:
             sentence = f"the torques are off by up to {error:.1g} of the largest between their {len(times)} points"
-            warnings.warn(f"{sentence}; the {what} is not smooth there", ValidityWarning, stacklevel=4)
+            warn(f"{sentence}; the {what} is not smooth there", ValidityWarning, stacklevel=4)
             return times, values
         every = np.concatenate([times, middles])
         order = np.argsort(every, kind="stable")

@@ -67,6 +67,7 @@ def given_feedback(system: System, feedforward: Any, rate: float | None) -> Feed
 def gravity_torque(
     robot: Robot | System,
     posture: Mapping[str, float] | None = None,
+    *,
     model: Literal["rigid", "flexible"] = "rigid",
     rate: float | None = None,
 ) -> Feedback:
@@ -195,6 +196,7 @@ def feedforward(
     robot: Robot | System,
     motion: Mapping[str, Any],
     duration: float,
+    *,
     model: Literal["rigid", "quasi-static"] = "rigid",
 ) -> dict[str, Profile]:
     """Compute the torques that move a robot's joints along given motions.
@@ -232,7 +234,7 @@ def feedforward(
     --------
     gravity_torque : Torques against gravity.
     rigid_torques : Torques along a path of the tip.
-    inverse : Torques with which the tip of the flexible robot follows a path.
+    invert : Torques with which the tip of the flexible robot follows a path.
 
     Examples
     --------
@@ -284,7 +286,7 @@ class InverseDynamics:
         middle = (times[0] + times[-1]) / 2
         active = [each.pieces[int(np.searchsorted(each.breaks, middle, side="right"))] for each in self.motion]
         ones = np.ones(len(times))
-        rows = [np.stack([each.value(times, rate) * ones for each in active], axis=1) for rate in range(3)]
+        rows = [np.stack([each.value(times, order) * ones for each in active], axis=1) for order in range(3)]
         forces = self.system.inverse_dynamics(*quasi_static(self.system, *rows))
         if not np.isfinite(forces).all():
             raise ValueError("motion: its torques are not finite; it is too fast or too far")
@@ -305,8 +307,8 @@ def _require_smooth(link: str, given: Profile, end: float) -> None:
     for at, before, after in zip(given.breaks, given.pieces, given.pieces[1:], strict=False):
         if not 0 < at < end:
             continue
-        for rate, what in enumerate(("it", "its speed")):
-            left, right = (float(np.ravel(each.value(np.array([at]), rate))[0]) for each in (before, after))
+        for order, what in enumerate(("it", "its speed")):
+            left, right = (float(np.ravel(each.value(np.array([at]), order))[0]) for each in (before, after))
             if abs(right - left) > 1e-9 * max(1.0, abs(left), abs(right)):
                 raise ValueError(
                     f"motion['{link}']: {what} jumps at t = {at:g} s, which no torque does; take a smooth profile such "

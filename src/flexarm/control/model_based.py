@@ -31,6 +31,7 @@ from flexarm.codegen.library import building
 from flexarm.control.feedforward import plain
 from flexarm.control.per_joint import complete_by_link, joint_numbers, joint_references
 from flexarm.dynamics.bodies import elastic_drive
+from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import Actuator
 from flexarm.feedback.composition import Answer, composed
@@ -43,7 +44,6 @@ from flexarm.robot import Robot
 
 COUPLING_TOLERANCE = 1e-12  # inertia between motors and links, relative to the largest
 ORDER = 4
-SECOND_RATE_NAME = "{}, second rate"
 
 
 def computed_torque(
@@ -137,12 +137,12 @@ class ComputedTorqueLaw:
     recoil: ca.Function | None
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
-        q, v = (ca.vertcat(*(read(name) for name in self.joints)) for read in (x.__getitem__, x.rate))
+        q, v = (ca.vertcat(*(x[derivative(name, order)] for name in self.joints)) for order in range(2))
         r, dr, ddr = (ca.vertcat(*(x.reference(name, order) for name in self.joints)) for order in range(3))
         kp, kd = ca.vertcat(gains["kp"]), ca.vertcat(gains["kd"])
         force = self.inverse_dynamics(q, v, ddr + kd * (dr - v) + kp * (r - q))
         if self.recoil is not None:
-            rates = ca.vertcat(*(x.rate(name) for name in self.coordinates))
+            rates = ca.vertcat(*(x[derivative(name)] for name in self.coordinates))
             force -= ca.vertcat(gains["fast"]) * self.recoil(q, rates)
         return {link: plain(force[k] / gear) for k, (link, gear) in enumerate(self.gears.items())}, {}
 
@@ -245,7 +245,7 @@ def elastic_joint_linearization(
     fields = {"rate": rate, "limit": limit, "sensors": sensors, "actuators": actuators}
     profiles = joint_references(references, list(names))
     for name, each in list(profiles.items()):
-        profiles[SECOND_RATE_NAME.format(name)] = second_rate(each, f"references['{name}']")
+        profiles[derivative(name, 2)] = second_rate(each, f"references['{name}']")
     motors = tuple(f"{link}.motor" for link in links)
     with building:
         law = LinearizingLaw(tuple(links), names, motors, _torques(twin.system, names, motors))
@@ -307,11 +307,11 @@ class LinearizingLaw:
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         read = [
-            ca.vertcat(*(get(name) for name in names))
-            for get in (x.__getitem__, x.rate)
+            ca.vertcat(*(x[derivative(name, order)] for name in names))
+            for order in range(2)
             for names in (self.joints, self.motors)
         ]
-        second = [SECOND_RATE_NAME.format(name) for name in self.joints]
+        second = [derivative(name, 2) for name in self.joints]
         goals = [ca.vertcat(*(x.reference(name, order) for name in self.joints)) for order in range(3)]
         goals += [ca.vertcat(*(x.reference(name, order) for name in second)) for order in (1, 2)]
         torques = self.torques(*read, *goals, *(ca.vertcat(gains[f"k{k}"]) for k in range(ORDER)))

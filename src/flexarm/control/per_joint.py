@@ -105,7 +105,7 @@ def complete_by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) 
         if link not in links:
             raise KeyError(f"{name}: there is no joint at {shown(link)}{suggestion(link, links)}")
     if missing := [link for link in links if link not in given]:
-        raise ValueError(f"{name}: has none for '{missing[0]}'")
+        raise ValueError(f"{name}: has no number for '{missing[0]}'")
     return [(link, given[link]) for link in links]
 
 

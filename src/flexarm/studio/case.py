@@ -168,15 +168,10 @@ class StudioCase:
     def _unit(self, path: tuple[str, ...]) -> str:
         """Return the unit of a parameter of the plan, empty if unknown."""
         root, *inner = path
-        if root in ("torque", "motion") and len(inner) > 0 and inner[0] != "gains":
-            link = next((each for each in self.robot.links if each.name == inner[0]), None)
-            is_revolute = link is None or link.joint.type == "revolute"
-            base_unit = ("N m" if is_revolute else "N") if root == "torque" else ("rad" if is_revolute else "m")
-            return base_unit if len(inner) == 1 else _profile_unit(self.plan[root][inner[0]], inner[1:], base_unit)
+        if root in ("torque", "motion") and inner and inner[0] != "gains":
+            return self._actuator_unit(root, inner)
         if root in ("q0", "v0") and inner:
-            units = self._coordinate_units
-            name = list(units)[int(inner[0])] if inner[0].isdecimal() and int(inner[0]) < len(units) else inner[0]
-            return units.get(name, "") + ("/s" if root == "v0" and name in units else "")
+            return self._start_unit(root, inner[0])
         if root == "loads" and len(inner) > 2:
             base_unit = {"force": "N", "torque": "N m"}.get(inner[1], "")
             given = self.plan[root][int(inner[0])][inner[1]][int(inner[2])]
@@ -184,6 +179,18 @@ class StudioCase:
         if root in ("loads", "points"):
             return "m" if path[-1] == "x" else ""
         return OPTION_UNITS.get(path[-1], "")
+
+    def _actuator_unit(self, root: str, inner: list[str]) -> str:
+        link = next((each for each in self.robot.links if each.name == inner[0]), None)
+        is_revolute = link is None or link.joint.type == "revolute"
+        base_unit = ("N m" if is_revolute else "N") if root == "torque" else ("rad" if is_revolute else "m")
+        return base_unit if len(inner) == 1 else _profile_unit(self.plan[root][inner[0]], inner[1:], base_unit)
+
+    def _start_unit(self, root: str, name: str) -> str:
+        units = self._coordinate_units
+        if name.isdecimal() and int(name) < len(units):
+            name = list(units)[int(name)]
+        return units.get(name, "") + ("/s" if root == "v0" and name in units else "")
 
     @cached_property
     def _coordinate_units(self) -> dict[str, str]:
@@ -196,10 +203,7 @@ def _profile_unit(given: Any, steps: list[str], base_unit: str) -> str:
     """Return the unit of a parameter of a profile whose values have the unit `base_unit`."""
     if steps[0] == "times" or not isinstance(given, Mapping) or given.get("profile") == "table":
         return ""
-    try:
-        found = unit(given, ".".join(steps), base_unit, "profile")
-    except (ValueError, TypeError, KeyError):  # invalid profiles raise when the run is computed
-        return ""
+    found = unit(steps[0], base_unit)
     return "" if found == "1" else found
 
 
@@ -215,9 +219,10 @@ def _default_plan(robot: Robot) -> dict[str, Any]:
     if all(unit == "N m" for unit in system.input_units):
         move = {
             "profile": "minimum-jerk",
-            "start": 0.0,
-            "end": DEFAULT_ROTATION_RAD,
-            "duration": DEFAULT_DURATION_S / 2,
+            "y0": 0.0,
+            "y1": DEFAULT_ROTATION_RAD,
+            "t0": 0.0,
+            "t1": DEFAULT_DURATION_S / 2,
         }
         return {"duration": DEFAULT_DURATION_S, "motion": {each.link: dict(move) for each in system.actuators}}
     try:

@@ -45,7 +45,7 @@ class Control:
     feedback : str
         "pd", "pid" and "computed torque" let joints follow their motions or hold their start positions; "lqr" holds the
         start posture; "none".
-    kp, kd, ki : float or mapping
+    kp, ki, kd : float or mapping
         Gains, one for all joints or by link (for computed torque per unit of inertia).
     weight, effort : float or mapping
         LQR weights of the squared joint errors and of the squared torques.
@@ -66,8 +66,8 @@ class Control:
     shaper: str = "none"
     feedback: str = "none"
     kp: Gain = 10.0
-    kd: Gain = 1.0
     ki: Gain = 0.0
+    kd: Gain = 1.0
     weight: Gain = 100.0
     effort: Gain = 1.0
     goals: Mapping[str, float] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class Control:
     def _set_point_profile(self, start: float, goal: float) -> Profile:
         if real_number("within", self.travel_time, "s", least=0):
             return minimum_jerk(start, goal, self.travel_time)
-        return step(goal, before=start)
+        return step(start, goal)
 
     def shapeable_options(self, options: Mapping[str, Any]) -> list[str]:
         """Return the names of the options that a shaper can modify; raise an error if there are none."""
@@ -203,7 +203,7 @@ class Control:
         if self.feedback == "pd":
             return [pd(system, self.kp, self.kd, references)]
         if self.feedback == "pid":
-            return [pid(system, self.kp, self.kd, self.ki, references)]
+            return [pid(system, self.kp, self.ki, self.kd, references)]
         if self.feedback == "computed torque":
             return [computed_torque(system, self.kp, self.kd, references)]
         if self.feedback == "lqr":

@@ -157,7 +157,7 @@ class _ProgramWriter:
             references_code, given = f"{references_code}, {given}", ""
         laws = {
             "pd": f"fa.pd({plant}, {control.kp!r}, {control.kd!r}, {references_code})",
-            "pid": f"fa.pid({plant}, {control.kp!r}, {control.kd!r}, {control.ki!r}, {references_code})",
+            "pid": f"fa.pid({plant}, {control.kp!r}, {control.ki!r}, {control.kd!r}, {references_code})",
             "computed torque": f"fa.computed_torque({plant}, {control.kp!r}, {control.kd!r}, {references_code})",
             "lqr": self._lqr_code(plant, references),
         }
@@ -182,41 +182,46 @@ class _ProgramWriter:
         if isinstance(value, _Verbatim):
             return value.text
         if isinstance(value, Profile) and value.made is not None and value.made.function in PROFILES.values():
-            name = value.made.function.__name__
-            given = {each: number for each, number in value.made.given.items() if number is not None}
-            if name == "constant":
-                return self.to_code(given["value"], where)
-            return f"fa.{name}({', '.join(f'{each}={self.to_code(number, where)}' for each, number in given.items())})"
+            return self._profile_code(value.made.function.__name__, value.made.given, where)
         if isinstance(value, Feedback) and self._system is not None and (call := find_call(value, self._system)):
             return self._call_code(*call, where)
         if isinstance(value, (PointLoad, Baumgarte, Sensor, Actuator)):
             given = {each.name: getattr(value, each.name) for each in fields(value)}
-            content = ", ".join(f"{each}={self.to_code(part, where)}" for each, part in given.items())
-            return f"fa.{type(value).__name__}({content})"
+            return f"fa.{type(value).__name__}({self._arguments_code(given, where)})"
         if isinstance(value, Mapping) and isinstance(value.get("profile"), str):
-            kind = PROFILES[value["profile"]].__name__
             given = {name: each for name, each in value.items() if name != "profile"}
-            if kind == "constant":
-                return self.to_code(given["value"], where)
-            return f"fa.{kind}({', '.join(f'{name}={self.to_code(each, where)}' for name, each in given.items())})"
+            return self._profile_code(PROFILES[value["profile"]].__name__, given, where)
         if isinstance(value, Mapping):
             content = ", ".join(f"{name!r}: {self.to_code(each, f'{where}.{name}')}" for name, each in value.items())
             return f"{{{content}}}"
         if isinstance(value, (list, tuple, np.ndarray)):
             content = ", ".join(self.to_code(each, where) for each in value)
             return f"({content}{',' * (len(value) == 1)})" if isinstance(value, tuple) else f"[{content}]"
-        if isinstance(value, float) and not np.isfinite(value):
-            return f"float({str(value)!r})"
-        if isinstance(value, (str, bool, int, float, type(None))):
-            return repr(value)
-        if isinstance(value, np.generic):
-            return repr(value.item())
+        if (plain := _plain_code(value)) is not None:
+            return plain
         self.gaps.append(where)
         return f"{PLACEHOLDER}({f'{where} ({_describe(value)})'!r})"
+
+    def _profile_code(self, name: str, given: Mapping[str, Any], where: str) -> str:
+        if name == "constant":
+            return self.to_code(given["value"], where)
+        return f"fa.{name}({self._arguments_code({k: each for k, each in given.items() if each is not None}, where)})"
+
+    def _arguments_code(self, given: Mapping[str, Any], where: str) -> str:
+        return ", ".join(f"{name}={self.to_code(each, where)}" for name, each in given.items())
 
     def _call_code(self, name: str, given: Mapping[str, Any], where: str) -> str:
         content = ", ".join(f"{each}={self.to_code(value, f'{where}: {each}')}" for each, value in given.items())
         return f"fa.{name}(robot, {content})"
+
+
+def _plain_code(value: Any) -> str | None:
+    """Return the code of a number or text; None for other values."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float({str(value)!r})"
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    return repr(value) if isinstance(value, (str, bool, int, float, type(None))) else None
 
 
 @dataclass(frozen=True)

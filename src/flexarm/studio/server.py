@@ -20,7 +20,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import collect_warnings, shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,20 +41,24 @@ LOCAL_HOST_HEADER = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IG
 MAX_FILE_BYTES = 50_000_000  # of uploaded files
 LIMIT_LINE = "const MAX_FILE_BYTES = 0;"  # in page.js
 
-_patch_lock = threading.Lock()  # guards the patch of websockets
+_start_lock = threading.Lock()
 
 
 @contextlib.contextmanager
-def patched_server(host: str) -> Iterator[None]:
-    """Patch `websockets` while a server is created, so that it serves the studio's script and local pages only.
+def guarded_requests(host: str) -> Iterator[None]:
+    """Let the server that viser starts serve the studio's script, and pages of this machine only.
 
     viser checks neither the origin nor the host name: any site open in the same browser could connect to the server.
+    It has no setting for either, so the function of websockets with which it starts is replaced during that call;
+    servers of others that start meanwhile are not affected.
     """
     import websockets.asyncio.server as sockets
 
     original: Any = sockets.serve
 
     def serve(*arguments: Any, process_request: Any = None, **options: Any) -> Any:
+        if not arguments[0].__module__.startswith("viser."):
+            return original(*arguments, process_request=process_request, **options)
         if host in LOCAL_HOSTS:
             options["origins"] = [LOCAL_ORIGIN, None]
         handler = inject_script(process_request)
@@ -62,7 +66,7 @@ def patched_server(host: str) -> Iterator[None]:
             *arguments, process_request=require_local_host(handler) if host in LOCAL_HOSTS else handler, **options
         )
 
-    with _patch_lock:
+    with _start_lock:
         sockets.serve = serve  # type: ignore[misc, assignment]
         try:
             yield
@@ -118,7 +122,10 @@ def load_script() -> str:
 DEFAULT_PORT = 8080
 STARTUP_TIMEOUT_S = 5.0  # the first page waits at most this long for the first run
 JOIN_TIMEOUT_S = 2.0  # of a page's last job
-UNAWAITED_CALLBACKS = r"coroutine '((\w*Panel|BrowserEvents|Page)\.|on_input|on_click).*' was never awaited"
+LATE_WARNINGS = (  # of viser, if a browser disconnects while its page still draws
+    ("Queued a .* on a closed connection", UserWarning),
+    (r"coroutine '((\w*Panel|BrowserEvents|Page)\.|on_input|on_click).*' was never awaited", RuntimeWarning),
+)
 MISSING_VISER = "the studio needs viser: pip install 'viser>=1.1'"
 
 
@@ -182,9 +189,7 @@ class Studio:
             self._prepare(robot, options, sweep)
             self._require_computable()
         self._server = _start_viser(self._host, _check_port(port))
-        # a browser may disconnect while its page still draws
-        warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
-        warnings.filterwarnings("ignore", message=UNAWAITED_CALLBACKS, category=RuntimeWarning)
+        self._filters = _ignore_late_warnings()
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         self._server.on_client_connect(self._on_connect)
         self._server.on_client_disconnect(self._on_disconnect)
@@ -244,6 +249,9 @@ class Studio:
             self._warm_up_thread.join(JOIN_TIMEOUT_S)
         with _without_output():
             self._server.stop()
+        for each in self._filters:
+            if each in warnings.filters:
+                warnings.filters.remove(each)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return f"Studio at {self.url}"
@@ -367,8 +375,7 @@ def _require_robot(file: Any) -> None:
     """Raise the errors of a robot file before a server starts."""
     from flexarm.robot.io.files import read
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # shown when the file is read again
+    with collect_warnings():  # shown when the file is read again
         read(file)
 
 
@@ -397,8 +404,17 @@ def _start_viser(host: str, port: int) -> Any:
         if error.name != "viser":
             raise
         raise ModuleNotFoundError(MISSING_VISER, name="viser") from None
-    with _without_output(), patched_server(host):
+    with _without_output(), guarded_requests(host):
         return viser.ViserServer(host=host, port=port, verbose=False)
+
+
+def _ignore_late_warnings() -> list[Any]:
+    """Ignore warnings about disconnected browsers while a studio runs; return the filters."""
+    found = []
+    for message, category in LATE_WARNINGS:
+        warnings.filterwarnings("ignore", message=message, category=category)
+        found.append(warnings.filters[0])
+    return found
 
 
 def _without_output() -> contextlib.AbstractContextManager[Any]:

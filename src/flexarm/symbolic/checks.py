@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from math import atan2
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.robot import (
     Damping,
     Drive,
@@ -91,27 +90,34 @@ def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
 def stiffening_restriction(robot: Robot, index: int) -> str:
     """Return the condition under which a link's stiffening model has a closed form, empty if it has one."""
     link = robot.links[index]
-    if link.stiffening == "none":
+    condition = "" if link.stiffening == "none" else _exact_condition(link) or _stiffening_condition(robot, index)
+    sentence = f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {condition}"
+    return sentence if condition else ""
+
+
+def _exact_condition(link: Link) -> str:
+    """Return the condition under which exact links have a closed form."""
+    if link.stiffening != "exact" or link.flexible is None:
         return ""
+    families = [name for name in link.flexible.counts if name != "stretch"]
+    if len(families) > 1:
+        return f"only if it bends in one plane or twists, but has {' and '.join(families)}"
+    if is_gripped(link):
+        return "only where a link does not slide through its joint"
+    return "only where its shapes hold its root (see basis.root)" if link.flexible.loose else ""
+
+
+def _stiffening_condition(robot: Robot, index: int) -> str:
+    """Return the condition under which links of any stiffening model have a closed form."""
+    link = robot.links[index]
     spatial = next((each.name for each in robot.links if _is_out_of_plane(each)), None)
+    if spatial is not None and link.rotary_inertia and not is_gripped(link):
+        return f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{spatial}')"
+    if isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link):
+        return f"without contact {link.joint.contact}"
     children = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
     riding = [each.name for each in children if has_mesh_contact(each)]
-    families = [] if link.flexible is None else [name for name in link.flexible.counts if name != "stretch"]
-    if link.stiffening == "exact" and len(families) > 1:
-        condition = f"only if it bends in one plane or twists, but has {' and '.join(families)}"
-    elif spatial is not None and link.rotary_inertia and not is_gripped(link):
-        condition = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{spatial}')"
-    elif is_gripped(link) and link.stiffening == "exact":
-        condition = "only where a link does not slide through its joint"
-    elif isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link):
-        condition = f"without contact {link.joint.contact}"
-    elif link.flexible is not None and link.flexible.loose and link.stiffening == "exact":
-        condition = "only where its shapes hold its root (see basis.root)"
-    elif riding:
-        condition = f"without contact nodal or element (see link '{riding[0]}')"
-    else:
-        return ""
-    return f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {condition}"
+    return f"without contact nodal or element (see link '{riding[0]}')" if riding else ""
 
 
 def is_meshed(link: Link) -> bool:
@@ -156,7 +162,7 @@ def _check_contact(where: str, link: Link, parent: Link | None, k: Mapping[str, 
             f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
             f"k={{'{link.name}': {last}}}; a whole number between {first} ({root}) and {last} ({tip})"
         )
-    damping = None if mesh is not link or link.flexible is None else link.flexible.damping
+    damping = None if link.flexible is None else link.flexible.damping
     if isinstance(link.joint, FixedPrismatic) and damping is not None and damping.ratio is not None:
         raise ValueError(f"{where}: damping.ratio is not available for contact {contact}; use beta")
 
@@ -254,7 +260,7 @@ def select_default_stiffening(robot: Robot, kept: bool) -> str:
         return "robot"
     refused = _model_restriction(with_stiffening(robot, "shortening"), kept)
     second = "" if refused else "stiffening='shortening' derives second-order links, "
-    warnings.warn(
+    warn(
         f"the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate have "
         f"{', '.join(found)}: {reason}; {second}stiffening='none' derives the zero-order model without this warning",
         ValidityWarning,

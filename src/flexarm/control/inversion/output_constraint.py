@@ -67,11 +67,11 @@ class TwinPath:
         """Return the duration of the path (s)."""
         return self.end - self.begin
 
-    def __call__(self, t: Array, rate: int = 0) -> Array:
+    def __call__(self, t: Array, order: int = 0) -> Array:
         """Return joint coordinates, or their derivatives, at any times; the twin rests before and after the path."""
         last = np.nextafter(self.end, -np.inf)  # a profile may end there
-        out = self.read(np.clip(t, self.begin, last), rate)
-        if rate:
+        out = self.read(np.clip(t, self.begin, last), order)
+        if order:
             out[(t < self.begin) | (t > self.end)] = 0.0
         return out
 
@@ -97,23 +97,23 @@ class TwinPath:
 
     def require_smooth(self, jerk: bool) -> None:
         """Raise ValueError if the path is not from rest to rest, or its acceleration (with springs, its jerk) jumps."""
-        fastest = [float(np.abs(self(self._times, rate)).max(initial=0.0)) for rate in (1, 2)]
+        fastest = [float(np.abs(self(self._times, order)).max(initial=0.0)) for order in (1, 2)]
         ends = np.array([self.begin, np.nextafter(self.end, -np.inf)])
         if not self.extent:
             raise ValueError(f"tip: stays where it is from t = {self.begin:g} s to {self.end:g} s; must be a path")
-        for rate, what in ((1, "speed"), (2, "acceleration")):
-            for time, value in zip((self.begin, self.end), np.abs(self.read(ends, rate)).max(axis=1), strict=True):
-                if value > REST_TOLERANCE * max(fastest[rate - 1], 1e-300):
+        for order, what in ((1, "speed"), (2, "acceleration")):
+            for time, value in zip((self.begin, self.end), np.abs(self.read(ends, order)).max(axis=1), strict=True):
+                if value > REST_TOLERANCE * max(fastest[order - 1], 1e-300):
                     raise ValueError(
-                        f"tip: has {'a' if rate == 1 else 'an'} {what} at t = {time:g} s, where it "
+                        f"tip: has {'a' if order == 1 else 'an'} {what} at t = {time:g} s, where it "
                         f"{'begins' if time == self.begin else 'ends'}; torques are found for paths that begin and end "
                         "at rest, smoothly, as fa.minimum_jerk and fa.rest_to_rest do"
                     )
         for time in self.breaks:
             times = np.array([np.nextafter(time, -np.inf), time])
-            for rate, what in ((0, "itself"), (1, "its speed"), (2, "its acceleration")):
-                left, right = self(times[:1], rate)[0], self(times[1:], rate)[0]
-                if np.abs(right - left).max() > REST_TOLERANCE * max([self.extent, *fastest][rate], 1e-300):
+            for order, what in ((0, "itself"), (1, "its speed"), (2, "its acceleration")):
+                left, right = self(times[:1], order)[0], self(times[1:], order)[0]
+                if np.abs(right - left).max() > REST_TOLERANCE * max([self.extent, *fastest][order], 1e-300):
                     raise ValueError(
                         f"tip: {what} jumps at t = {time:g} s, which would take torques that grow with every mode of "
                         "the robot; take a smoother path, such as fa.minimum_jerk or fa.s_curve"
@@ -160,8 +160,8 @@ def twin_path(
     # joint coordinates with both derivatives, cut where accelerations jump
     joints_path = [BPoly.from_derivatives(found, states[:, :3, k], orders=None) for k in range(states.shape[2])]
 
-    def read(t: Array, rate: int) -> Array:
-        return np.stack([each(np.clip(t, found[0], found[-1]), nu=rate) for each in joints_path], axis=1)
+    def read(t: Array, order: int) -> Array:
+        return np.stack([each(np.clip(t, found[0], found[-1]), nu=order) for each in joints_path], axis=1)
 
     return TwinPath(float(found[0]), float(found[-1]), read, way.breaks, tuple(search.rows), tuple(search.moving))
 
@@ -191,10 +191,10 @@ def _joint_path(twin: RigidTwin, given: Mapping[Any, Any], times: Array, q0: Vec
     held = start[twin.joints]
     found = {links.index(name): profile(each, f"tip[{name!r}]") for name, each in given.items()}
 
-    def read(t: Array, rate: int) -> Array:
-        out = np.tile(held if rate == 0 else np.zeros_like(held), (len(t), 1))
+    def read(t: Array, order: int) -> Array:
+        out = np.tile(held if order == 0 else np.zeros_like(held), (len(t), 1))
         for k, each in found.items():
-            out[:, k] = each(t, rate)
+            out[:, k] = each(t, order)
         return out
 
     begin, end = float(times[0]), float(times[-1])
@@ -263,7 +263,7 @@ class OutputConstraint:
 
     def goals(self, t: Array) -> ReferenceSamples:
         """Return the samples of the reference at times (n,)."""
-        q, v, a = (self.path(t, rate) for rate in range(3))
+        q, v, a = (self.path(t, order) for order in range(3))
         frames = self.twin.rigid.frame(*self.place, q)
         inverse = self._inverse(q, t)
         columns = [inverse.reshape(len(t), -1), frames[:, :3, 3], frames[:, :3, :3].reshape(len(t), 9), q[:, self.held]]
