@@ -1,5 +1,6 @@
 """Closed forms against the independent derivation of `System`, and the two routes against each other."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -12,20 +13,23 @@ from hypothesis import strategies as st
 import flexarm as fa
 from flexarm.symbolic import algebra
 from tests import helpers
-from tests.symbolic.cases import GRAVITY, KINDS, LUMP, STEEL, arm, bending, joint, link, state, worst, zero_order
+from tests.symbolic import cases
+from tests.symbolic.cases import (
+    GRAVITY,
+    KINDS,
+    LUMP,
+    STEEL,
+    TOLERANCE,
+    arm,
+    bending,
+    joint,
+    link,
+    state,
+    worst,
+    zero_order,
+)
 
-TOLERANCE = 1e-12
-
-
-def agrees(robot, k=None, seed=0, **options):
-    """Compare the zero-order equations with `System`."""
-    given = options.pop("given", {})
-    form = fa.equations(robot, k=k, stiffening="none", **options)
-    system = fa.System(zero_order(robot), native=False)
-    assert form.names == system.names
-    error, where = worst(form, system, *state(system, seed, **given))
-    assert error < TOLERANCE, where
-    return form
+agrees = partial(cases.agrees, stiffening="none")
 
 
 @pytest.mark.parametrize(("first", "second"), [*product(KINDS, KINDS)])
