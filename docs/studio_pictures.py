@@ -68,7 +68,7 @@ def sweep(web: Any, page: Any) -> None:
         each._count.value = "17"
     page.submit(page.sweeps.begin)
     page.wait()
-    page.sweeps._thread.join()
+    page.sweeps.task._thread.join()
     page.wait()
     page.sweeps._quantity.value = "residual"
     page.submit(page.sweeps.draw)

@@ -232,8 +232,49 @@ def test_saved_picture_matches_the_page(browser: Any, studio: fa.Studio, tmp_pat
 
     both, either = (blue(shown) & blue(saved)).sum(), (blue(shown) | blue(saved)).sum()
     assert either > 500
-    assert both / either > 0.85
+    assert both / either > 0.98
     web.close()
+
+
+def test_film_is_recorded_while_the_page_is_used(browser: Any, studio: fa.Studio, tmp_path: Path) -> None:
+    from PIL import Image
+
+    window = Window(browser, studio)
+    web, page = window.web, window.page
+    page.wait()
+    page.timeline.speed = 5.0
+    page.view._thicken.value = 12.0
+    page.submit(page.redraw)
+    page.files._kind.value = "GIF"
+    web.get_by_role("tab", name="Files").click()
+    save = web.get_by_role("button", name="Save", exact=True)
+    with web.expect_download(timeout=120_000) as coming:
+        save.click()
+        until(lambda: page.pictures.task.is_busy)
+        page.set_parameter(PAYLOAD, 0.3)
+        page.wait()
+        assert page.case.value(PAYLOAD) == 0.3
+        assert page.pictures.task.is_busy
+    coming.value.save_as(tmp_path / "film.gif")
+    assert not page.error
+    film = Image.open(tmp_path / "film.gif")
+    assert film.n_frames == 6  # 1 s at five times the speed
+    images = []
+    for k in (0, 2):
+        film.seek(k)
+        images.append(np.asarray(film.convert("RGB")).astype(int))
+        assert ((images[-1][..., 2] > images[-1][..., 0] + 40) & (images[-1][..., 2] > 70)).sum() > 100
+    assert (np.abs(images[1] - images[0]).max(axis=-1) > 60).sum() > 100
+    page.timeline.speed = 0.05  # a film that takes minutes
+    save.click()
+    web.get_by_role("button", name="Cancel the film").click()
+    until(lambda: not page.pictures.task.is_busy)
+    page.wait()
+    assert not page.error
+    save.click()
+    until(lambda: page.pictures.task.is_busy)
+    web.close()
+    until(lambda: not page.pictures.task.is_busy)
 
 
 def test_play_moves_the_arm(window: Window) -> None:

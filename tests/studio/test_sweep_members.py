@@ -46,7 +46,7 @@ def act(page: Page, name: str, value: object = True) -> None:
 
 
 def until_swept(page: Page) -> None:
-    page.sweeps._thread.join(60)
+    page.sweeps.task._thread.join(60)
     page.wait()
 
 
@@ -181,7 +181,7 @@ def test_sweep_can_be_cancelled_and_runs_once() -> None:
     act(page, "Sweep")
     assert "one is being computed" in page.error
     end = time.monotonic() + 30
-    while not re.search(r"[1-9]\d* of 2000 members, [0-9 min]*\d+ s left", page.sweeps._progress_text.content):
+    while not re.search(r"[1-9]\d* of 2000 members, [0-9 min]*\d+ s left", page.sweeps.task._text.content):
         assert time.monotonic() < end
         time.sleep(0.05)
     page.set_parameter(MASS, 3.5)  # the page stays responsive
@@ -189,7 +189,7 @@ def test_sweep_can_be_cancelled_and_runs_once() -> None:
     assert page.case.value(MASS) == 3.5
     act(page, "Cancel the sweep")
     until_swept(page)
-    assert not page.client.gui.made["Sweep"].disabled
+    assert not page.sweeps.task._cancel.visible
     found = page.sweeps.sweep
     if found is None:
         assert "cancelled" in page.error
@@ -270,7 +270,7 @@ def test_sweep_is_discarded_if_another_robot_is_opened() -> None:
     page.submit(lambda: bool(gate.wait(60)) and None)  # the next robot is queued
     rod = b"name: rod\nlinks: [{name: rod, length: 1, mass: 3}]\n"
     page.client.gui.made[OPEN_LABEL].set_by_user(SimpleNamespace(name="rod.yaml", content=rod))
-    page.sweeps._thread.join(60)
+    page.sweeps.task._thread.join(60)
     gate.set()
     page.wait()
     page.wait()

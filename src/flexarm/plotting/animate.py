@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.foundation.files import write_atomically
+from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_number
 from flexarm.plotting import films
 from flexarm.plotting.arguments import (
@@ -26,6 +27,8 @@ from flexarm.plotting.colours import COMPARISON_COLOUR
 from flexarm.plotting.style import Picture, escape_math
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from flexarm.results.run import Run
 
 
@@ -62,15 +65,7 @@ class Snapshots:
 
 
 WIDTH = 7.0  # inches
-MAX_FRAME_COUNT = 20_000  # 13 minutes at 25 frames per second
 MAX_DPI = 1000  # a frame 7000 pixels wide
-
-
-def require_frames(duration: float, fps: float = 25.0, speed: float = 1.0) -> None:
-    """Raise ValueError if a film would have more than the largest number of frames."""
-    if (frames := duration * fps / speed) > MAX_FRAME_COUNT:
-        given = f"fps = {fps:g} and speed = {speed:g}"
-        raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MAX_FRAME_COUNT}")
 
 
 class Animation:
@@ -134,7 +129,7 @@ class Animation:
         """
         begin, end = float(self.run.time.values[0]), float(self.run.time.values[-1])
         rate = self.fps if fps is None else real_number("fps", fps, above=0)
-        require_frames(end - begin, rate, self.speed)
+        films.require_frame_count(end - begin, rate, self.speed)
         step = self.speed / rate
         inner = np.arange(begin, end - 1e-6 * step, step)
         return np.append(inner, end)
@@ -147,8 +142,11 @@ class Animation:
         path : path_like
             Path that ends in .gif, .mp4 (needs ffmpeg) or .html.
         """
-        kind, target = films.select_film_format(path), Path(path)
-        write_atomically(target, lambda part: kind.write(self, part))
+        suffix = films.require_film_file(path)
+        fps = films.playable_rate(suffix, self.fps)
+        stage = AnimationStage(self, self.times(fps))
+        write = films.FILM_WRITERS[suffix]
+        write_atomically(path, lambda part: write(part, self._images(stage), fps, [stage.image(-1)]))
 
     def figure(self, time: float) -> Picture:
         """Draw a single frame.
@@ -167,7 +165,23 @@ class Animation:
         return AnimationStage(self, times).show(int(np.searchsorted(times, time)))
 
     def _repr_html_(self) -> str:
-        return films.render_html_player(self)
+        stage = AnimationStage(self, self.times())
+        return films.html_player(self._images(stage), self.fps, [stage.image(-1)])
+
+    def _images(self, stage: AnimationStage) -> Iterator[Image.Image]:
+        with _DrawingProgress(len(stage.times), self.progress) as bar:
+            for k in range(len(stage.times)):
+                bar.update(k)
+                yield stage.image(k)
+
+
+class _DrawingProgress(Progress):
+    """Progress bar of the drawn frames."""
+
+    doing = "drawing"
+
+    def words(self, t: float, pace: float) -> str:
+        return f"{t:g} of {self.duration:g} frames"
 
 
 class AnimationStage:
@@ -210,11 +224,26 @@ class AnimationStage:
         self._label.set_text(self._text(k))
         return self.figure
 
-    def frames(self) -> Iterator[int]:
-        """Show the frames in turn and yield their indices."""
-        for k in range(len(self.times)):
-            self.show(k)
-            yield k
+    def image(self, k: int) -> Image.Image:
+        """Return a frame as an image; what does not move is drawn once."""
+        from PIL import Image
+
+        canvas, background = self._canvas
+        self.show(k)
+        canvas.restore_region(background)
+        for artist in self.moving:
+            self.figure.draw_artist(artist)
+        return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+
+    @cached_property
+    def _canvas(self) -> tuple[Any, Any]:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        canvas: Any = FigureCanvasAgg(self.figure)
+        for artist in self.moving:
+            artist.set_animated(True)
+        canvas.draw()
+        return canvas, canvas.copy_from_bbox(self.figure.bbox)
 
     def _text(self, k: int) -> str:
         return f"t = {self.times[k]:.2f} s"

@@ -71,7 +71,6 @@ class Page(JobThread):
         self.case: StudioCase | None = None
         self.result: Result | None = None
         self.frames: MeshFrames | None = None
-        self.ground: Ground | None = None
         self.timeline = TimeLine()
         self.run_count = 0
         self._described_result: Result | None = None  # shown by all panels
@@ -168,9 +167,9 @@ class Page(JobThread):
         self._set_result(result)
         problems = self._draw()  # first, because the panels take a browser longer
         assert self.frames is not None
-        self.ground = Ground.from_points(result.system.robot, self.frames.cloud)
         self.scene.set_ground(
-            self.ground, look=self._preview_time is None or time.monotonic() - self._preview_time < KEEP_CAMERA_AFTER_S
+            Ground.from_points(result.system.robot, self.frames.cloud),
+            look=self._preview_time is None or time.monotonic() - self._preview_time < KEEP_CAMERA_AFTER_S,
         )
         self._preview_time = None
         self.parameters_panel.build(self.case)
@@ -362,9 +361,11 @@ class Page(JobThread):
         if self.frames is None:
             return
         if self.shape is not None:
-            self.view.posture(self.frames, self.shape.posture(time.monotonic()))
+            state = self.view.posture_state(self.frames, self.shape.posture(time.monotonic()))
         else:
-            self.view.draw(self.frames, self.frames.index(self.timeline.time), playing=self.timeline.playing)
+            k = self.frames.index(self.timeline.time)
+            state = self.view.view_state(self.frames, k, playing=self.timeline.playing)
+        self.scene.show(state)
 
     # --- messages ---
 

@@ -1,11 +1,9 @@
-"""The 3D scene of a page: camera, ground, view state, arrows of forces and torques, and the meshes in the browser.
-
-The browser and rendered pictures draw the same `ViewState`.
-"""
+"""The 3D scene of a page: ground, view state, arrows of forces and torques, and the meshes in the browser."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,62 +11,9 @@ import numpy as np
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
 from flexarm.plotting.arm_points import magnify_deflections
-from flexarm.plotting.meshes import Faces, triangulate_rings
 from flexarm.results.run import Run
 from flexarm.robot import FixedPrismatic, Revolute, Robot
 from flexarm.studio.mesh_frames import ARROW_COLOUR, GHOST_COLOUR, GHOST_OPACITY, KIND_COLOURS, TRACE_COLOUR, linear_rgb
-
-MIN_DEPTH_M = 1e-6  # nearer points are not visible
-
-
-@dataclass(frozen=True)
-class ViewCamera:
-    """A pinhole camera; `fov` is the vertical field of view (rad), width and height are in pixels."""
-
-    position: tuple[float, ...]
-    look_at: tuple[float, ...]
-    up: tuple[float, ...]
-    fov: float
-    width: int
-    height: int
-
-    @staticmethod
-    def from_page(page: Any, max_side: int) -> ViewCamera:
-        """Return viser's camera with at most `max_side` pixels a side; even numbers, as video codecs require."""
-        width, height = int(page.image_width), int(page.image_height)
-        scale = min(1.0, max_side / max(width, height))
-        width, height = (max(2, int(scale * each) // 2 * 2) for each in (width, height))
-        position, look_at, up = (tuple(map(float, each)) for each in (page.position, page.look_at, page.up_direction))
-        return ViewCamera(position, look_at, up, float(page.fov), width, height)
-
-    def scaled(self, factor: int) -> ViewCamera:
-        """Return the camera with more pixels per side."""
-        return replace(self, width=factor * self.width, height=factor * self.height)
-
-    def project(self, points: Array) -> Array:
-        """Project points (..., 3) to pixels.
-
-        Returns pixels right and down from the upper left corner, and the reciprocal depth (zero behind the camera).
-        """
-        right, down, ahead = self._directions
-        offset = points - np.asarray(self.position)
-        depth = offset @ ahead
-        near = np.where(depth > MIN_DEPTH_M, 1 / np.maximum(depth, MIN_DEPTH_M), 0.0)
-        scale = self.height / 2 / np.tan(self.fov / 2) * near
-        return np.stack(
-            [self.width / 2 + scale * (offset @ right), self.height / 2 + scale * (offset @ down), near], axis=-1
-        )
-
-    @property
-    def _directions(self) -> tuple[Array, Array, Array]:
-        ahead = np.asarray(self.look_at) - np.asarray(self.position)
-        ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-300)
-        right = np.cross(ahead, self.up)
-        if np.linalg.norm(right) < 1e-9:  # straight up or down
-            right = np.array([1.0, 0.0, 0.0])
-        right = right / np.linalg.norm(right)
-        return right, np.cross(ahead, right), ahead
-
 
 AXES_LENGTH = 0.06  # of the axes at the base, relative to the robot
 
@@ -202,7 +147,6 @@ class ViewState:
 
 ARROW_RADIUS = 0.006  # relative to the robot
 ARROW_HEAD = (2.5, 5.0)  # radius and length of the head, relative to the arrow's radius
-ARROW_SIDE_COUNT = 10
 MAX_ARROW_LENGTH = 0.25  # relative to the robot
 
 
@@ -259,30 +203,8 @@ class Arrows:
         return found
 
 
-def arrow_solids(pairs: Array, size: float) -> tuple[Array, Faces]:
-    """Return corners (v, 3) and triangles of arrows (n, 2, 3) as solids, for a robot of that size (m)."""
-    begin, arrow = pairs[:, 0], pairs[:, 1] - pairs[:, 0]
-    length = np.maximum(np.linalg.norm(arrow, axis=1, keepdims=True), 1e-300)
-    along = arrow / length
-    aside = np.cross(along, np.where(np.abs(along[:, :1]) < 0.8, [[1.0, 0, 0]], [[0, 1.0, 0]]))
-    aside /= np.linalg.norm(aside, axis=1, keepdims=True)
-    angles = 2 * np.pi * np.arange(ARROW_SIDE_COUNT) / ARROW_SIDE_COUNT
-    ring = np.cos(angles)[:, None] * aside[:, None] + np.sin(angles)[:, None] * np.cross(along, aside)[:, None]
-    base_radius = ARROW_RADIUS * size
-    neck = np.maximum(length - ARROW_HEAD[1] * base_radius, 0.0)
-    rings = [(0 * neck, base_radius), (neck, base_radius), (neck, ARROW_HEAD[0] * base_radius), (length, 0.0)]
-    points = np.stack([(begin + at * along)[:, None] + radius * ring for at, radius in rings], axis=1)
-    faces, _ = triangulate_rings(len(rings), ARROW_SIDE_COUNT, caps=True)
-    count = len(rings) * ARROW_SIDE_COUNT
-    every = np.concatenate([faces + k * count for k in range(len(pairs))]) if len(pairs) else faces[:0]
-    return points.reshape(-1, 3), every
-
-
 class Scene:
-    """The scene of one page in viser.
-
-    Callers send all changes of a frame together (`client.atomic()`), so that parts do not lag behind.
-    """
+    """The scene of one page in viser. All changes of a frame are sent together, so that parts do not lag behind."""
 
     def __init__(self, client: Any) -> None:
         self._client, self._scene = client, client.scene
@@ -294,9 +216,37 @@ class Scene:
         self._scene.add_light_hemisphere("/light/above", intensity=1.1)
         self._meshes: dict[str, Any] = {}
         self._labels: list[Any] = []
+        self._waiting: dict[str, Callable[[], None]] | None = None  # updates while a film is recorded
+
+    def hold(self) -> None:
+        """Keep updates until `release`; only `draw` changes the scene meanwhile."""
+        self._waiting = {}
+
+    def release(self) -> None:
+        """Apply the updates since `hold`."""
+        waiting, self._waiting = self._waiting or {}, None
+        for update in waiting.values():
+            update()
+
+    def _update(self, part: str, update: Callable[[], None]) -> None:
+        if self._waiting is None:
+            update()
+        else:
+            self._waiting[part] = update
 
     def set_ground(self, ground: Ground, look: bool = True) -> None:
         """Show the grid with its ruler, and point the camera at it if `look`; `/robot` is turned upright."""
+        self._update("ground", lambda: self._set_ground(ground, look))
+
+    def show(self, state: ViewState) -> None:
+        """Update everything that moves."""
+        self._update("state", lambda: self.draw(state))
+
+    def set_trace(self, path: Array | None) -> None:
+        """Show the path of the tip (n, 3), or hide it if None."""
+        self._update("trace", lambda: self._set_trace(path))
+
+    def _set_ground(self, ground: Ground, look: bool) -> None:
         angle, axis = ground.rotation
         self._scene.add_frame("/robot", show_axes=False, wxyz=(np.cos(angle / 2), *(np.sin(angle / 2) * axis)))
         self._scene.add_grid(
@@ -317,11 +267,12 @@ class Scene:
         if look:
             self._client.camera.position, self._client.camera.look_at = (tuple(each) for each in ground.camera())
 
-    def show(self, state: ViewState) -> None:
-        """Update everything that moves."""
-        self._set_arm(state)
-        self._set_ghosts(state)
-        self._set_arrows(state.arrows, state.size)
+    def draw(self, state: ViewState) -> None:
+        """Draw everything that moves, even while updates are held."""
+        with self._client.atomic():
+            self._set_arm(state)
+            self._set_ghosts(state)
+            self._set_arrows(state.arrows, state.size)
 
     def _set_arm(self, state: ViewState) -> None:
         """Update the arm, which is one mesh so that its parts do not lag behind each other.
@@ -338,8 +289,7 @@ class Scene:
         else:
             self._set_mesh("ghost", *state.ghosts, color=GHOST_COLOUR, opacity=GHOST_OPACITY)
 
-    def set_trace(self, path: Array | None) -> None:
-        """Show the path of the tip (n, 3), or hide it if None."""
+    def _set_trace(self, path: Array | None) -> None:
         if path is None or len(path) < 2:
             self._hide("trace")
             return

@@ -11,8 +11,8 @@ import numpy as np
 
 from flexarm.foundation.messages import shorten, shown, suggestion
 from flexarm.foundation.validation import Array
+from flexarm.plotting.films import encode_png
 from flexarm.studio.panels.widgets import render_figure
-from flexarm.studio.rendering import encode_png
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import threading
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.progress import format_time_left
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
 from flexarm.studio.files import encode_sweep
 from flexarm.studio.panels.widgets import (
     ERROR_COLOURS,
     NOTE_COLOURS,
+    BackgroundTask,
     add_number_box,
     format_number,
     on_click,
@@ -126,7 +123,6 @@ HIDDEN_FIELDS_TEXT = (
     "Torques, motions, initial values and gains are hidden while shapers or controllers are on, which depend on them."
 )
 DEFAULT_FIELDS = ("payload.mass", "amplitude", "mass", "length")  # name endings, in order of preference
-PROGRESS_INTERVAL_S = 0.2
 TIP_TOLERANCE = 1e-3  # relative to the robot, of final tip positions of equal runs
 
 
@@ -138,16 +134,11 @@ class SweepPanel:
         self.sweep: SweepResults | None = None
         self.base: StudioCase | None = None
         self._map: SweepMap | None = None
-        self._thread: threading.Thread | None = None
-        self._cancelled = False
-        self._robot_count = 0  # of opened robots; results for an earlier one are discarded
         self._notes: list[str] = []
         self._chosen: int | None = None  # marked member
         self._opened: tuple[int, StudioCase] | None = None
         self._member_notes: list[str] = []
-        self._progress_bar = gui.add_progress_bar(0.0, visible=False)
-        self._progress_text = gui.add_html("", visible=False)
-        self._cancel = gui.add_button("Cancel the sweep", visible=False)
+        self.task = BackgroundTask(page, "sweep", "members")
         self._quantity = gui.add_dropdown("show", ("-",), initial_value="-", visible=False)
         self._picture = gui.add_html("", visible=False)
         self._text = gui.add_html(text_box(NO_SWEEP_TEXT))
@@ -160,20 +151,16 @@ class SweepPanel:
         self._save = gui.add_button("Save the sweep (.nc)", visible=False)
 
         on_click(lambda: page.submit(self.begin), self._begin)
-        on_click(self._on_cancel, self._cancel)
         on_input(lambda: page.submit(self.draw), self._quantity)
         on_input(lambda: page.submit(self._choose), self._member)
         on_click(lambda: page.submit_run(lambda: self.open(parse_count(self._member.value, "member"))), self._open)
         on_click(lambda: page.submit(self.save), self._save)
 
-    def _on_cancel(self) -> None:
-        self._cancelled = True
-
     # --- the sweep ---
 
     def offer(self, case: StudioCase | None) -> None:
         """Offer the parameters of another robot, and remove the previous sweep."""
-        self._cancelled, self._robot_count = True, self._robot_count + 1
+        self.task.cancel(discard=True)
         parameters = {} if case is None else sweepable_parameters(case)
         ranges = {} if case is None else read_ranges(case)
         default = next((name for end in DEFAULT_FIELDS for name in parameters if name.endswith(end)), NO_FIELD)
@@ -247,48 +234,12 @@ class SweepPanel:
         page.reset_status()
         if page.case is None:
             raise ValueError("sweep: a recorded run cannot be varied; open a robot file")
-        if self._thread is not None and self._thread.is_alive():
-            raise ValueError("sweep: one is being computed; cancel it first")
-        ranges = [each for panel in self._ranges for each in panel.value()]
-        case, self._cancelled = page.case, False
-        members = math.prod(len(each.values()) for each in ranges)
-        self._progress_text.content = text_box(f"preparing {members} members ...")
-        self._cancel.visible = self._progress_bar.visible = self._progress_text.visible = True
-        self._begin.disabled = True
-        self._thread = threading.Thread(target=self._run, args=(case, ranges), daemon=True, name="sweep of a page")
-        self._thread.start()
+        ranges, case = [each for panel in self._ranges for each in panel.value()], page.case
 
-    def _run(self, case: StudioCase, ranges: list[Range]) -> None:
-        begin, last, robots = time.monotonic(), 0.0, self._robot_count
+        def work() -> tuple[SweepResults, list[str]]:
+            return run_sweep(case, ranges, lambda: self.task.is_cancelled, self.task.report)
 
-        def report(done: int, total: int) -> None:
-            nonlocal last
-            now = time.monotonic()
-            if now - last > PROGRESS_INTERVAL_S:
-                last = now
-                self._progress_bar.value = 100.0 * done / total
-                self._progress_text.content = text_box(
-                    f"{done} of {total} members, {format_time_left(total - done, done / max(now - begin, 1e-9))}"
-                )
-
-        problem: Exception | None = None
-        try:
-            sweep, messages = run_sweep(case, ranges, lambda: self._cancelled or self._page.closed, report)
-        except Exception as error:
-            problem = error
-        if self._page.closed:
-            return
-        self._cancel.visible = self._progress_bar.visible = self._progress_text.visible = False
-        self._begin.disabled = False
-
-        def finish() -> None:
-            if robots != self._robot_count:  # checked in the page's thread, which opens robots
-                return
-            if problem is not None:
-                raise problem
-            self._finished(case, ranges, sweep, messages)
-
-        self._page.submit(finish)
+        self.task.start(work, lambda found: self._finished(case, ranges, *found))
 
     def _finished(self, case: StudioCase, ranges: list[Range], sweep: SweepResults, messages: list[str]) -> None:
         self.show_sweep(sweep, case, messages)

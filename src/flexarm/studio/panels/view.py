@@ -134,7 +134,6 @@ class ViewPanel:
         self._ghosts: dict[str, MeshFrames] = {}
         self._force_arrows: Arrows | None = None
         self._active_colouring = NO_COLOURING
-        self.tip_path: Array | None = None  # None if hidden
         self.legend_labels: tuple[str, str, str] | None = None  # None without a legend
         self._magnify = gui.add_slider("deflection x", 0.0, 50.0, 0.5, 1.0)
         self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
@@ -201,8 +200,7 @@ class ViewPanel:
 
     def update_trace(self, frames: MeshFrames) -> None:
         """Show or hide the path of the tip."""
-        self.tip_path = frames.tip_path if self._trace.value else None
-        self._page.scene.set_trace(self.tip_path)
+        self._page.scene.set_trace(frames.tip_path if self._trace.value else None)
 
     def _colour(self, frames: MeshFrames, colouring: str) -> None:
         if colouring != NO_COLOURING:
@@ -227,17 +225,6 @@ class ViewPanel:
         if name == ALL_GHOSTS:
             return dict(page.kept)
         return {name: page.kept[name]} if name in page.kept else {}
-
-    def draw(self, frames: MeshFrames, k: int, playing: bool) -> None:
-        """Draw frame k in one transaction."""
-        state = self.view_state(frames, k, playing)
-        with self._page.client.atomic():
-            self._page.scene.show(state)
-
-    def posture(self, frames: MeshFrames, q: Array) -> None:
-        """Draw a posture that is not part of the run."""
-        with self._page.client.atomic():
-            self._page.scene.show(self.posture_state(frames, q))
 
     def view_state(self, frames: MeshFrames, k: int, playing: bool) -> ViewState:
         """Return the content of the view at frame k."""

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import html
+import threading
+import time
+import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm.foundation.messages import shown
+from flexarm.foundation.progress import format_time_left
+from flexarm.plotting.films import render_pixels
 from flexarm.results.energy_balance import balance_sentence as describe_balance
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
+
+if TYPE_CHECKING:
+    from flexarm.studio.page import Page
 
 
 def on_input(callback: Callable[[], None], *handles: Any) -> None:
@@ -125,13 +133,94 @@ def text_box(text: str, background: str = PLAIN_COLOURS[0], colour: str = PLAIN_
     return f'<div {mark} style="{style};overflow-wrap:anywhere">{html.escape(text)}</div>'
 
 
+PROGRESS_INTERVAL_S = 0.2
+
+
+class TaskCancelled(Exception):
+    """A task was cancelled."""
+
+
+class BackgroundTask:
+    """Work in a thread of its own, with a progress bar, the time left, and a button to cancel it."""
+
+    def __init__(self, page: Page, name: str, parts: str) -> None:
+        self._page, self._name, self._parts, gui = page, name, parts, page.client.gui
+        self._thread: threading.Thread | None = None
+        self._cancelled = self._discarded = False
+        self._begin = self._updated_at = 0.0
+        self._bar = gui.add_progress_bar(0.0, visible=False)
+        self._text = gui.add_html("", visible=False)
+        self._cancel = gui.add_button(f"Cancel the {name}", visible=False)
+
+        on_click(self.cancel, self._cancel)
+
+    @property
+    def is_busy(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True if the work is to end."""
+        return self._cancelled or self._page.closed
+
+    def cancel(self, discard: bool = False) -> None:
+        """End the work soon; its result, or its error, is not passed on if `discard`."""
+        self._cancelled, self._discarded = True, discard
+
+    def require_idle(self) -> None:
+        """Raise an error if the task is at work."""
+        if self.is_busy:
+            raise ValueError(f"{self._name}: one is being computed; cancel it, or wait until it is ready")
+
+    def start(self, work: Callable[[], Any], finish: Callable[[Any], None]) -> None:
+        """Call `work` in a thread, and pass its result to `finish` in that of the page."""
+        self.require_idle()
+        self._cancelled = self._discarded = False
+        self._begin = self._updated_at = time.monotonic()
+        self._bar.value, self._text.content = 0.0, text_box(f"{self._name}: preparing ...")
+        self._set_visible(True)
+        self._thread = threading.Thread(target=self._run, args=(work, finish), daemon=True, name=self._name)
+        self._thread.start()
+
+    def report(self, done: int, total: int) -> None:
+        """Show the progress."""
+        now = time.monotonic()
+        if now - self._updated_at > PROGRESS_INTERVAL_S:
+            self._updated_at = now
+            self._bar.value = 100.0 * done / total
+            left = format_time_left(total - done, done / (now - self._begin))
+            self._text.content = text_box(f"{self._name}: {done} of {total} {self._parts}, {left}")
+
+    def _run(self, work: Callable[[], Any], finish: Callable[[Any], None]) -> None:
+        problem, result = None, None
+        try:
+            result = work()
+        except Exception as error:  # raised again in the page's thread
+            problem = error
+        if self._page.closed:
+            warnings.warn(f"the page was closed: its {self._name} was ended, and nothing is saved", stacklevel=2)
+            return
+        self._set_visible(False)
+
+        def pass_on() -> None:
+            if self._discarded or isinstance(problem, TaskCancelled):
+                return
+            if problem is not None:
+                raise problem
+            finish(result)
+
+        self._page.submit(pass_on)
+
+    def _set_visible(self, visible: bool) -> None:
+        for handle in (self._bar, self._text, self._cancel):
+            handle.visible = visible
+
+
 IMAGE_DPI = 110
 
 
 def render_figure(figure: Any, size: tuple[float, float]) -> Any:
     """Return a figure of a size in inches as an image (height, width, 3) of bytes."""
-    from flexarm.plotting.films import render_pixels  # imports Matplotlib, which pages load only when needed
-
     figure.set_size_inches(*size)
     figure.set_dpi(IMAGE_DPI)
     return render_pixels(figure)
