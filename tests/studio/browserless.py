@@ -9,6 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.studio.case import StudioCase
+
+
+def value_of(case: StudioCase, name: str) -> float:
+    """Return the value of a parameter."""
+    return next(each.value for each in case.parameters() if each.name == name)
+
 
 class Handle:
     """Any element of a page or of a scene."""

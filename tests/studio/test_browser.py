@@ -15,6 +15,7 @@ import flexarm as fa
 from flexarm.studio.case import StudioCase
 from flexarm.studio.mesh_frames import linear_rgb
 from flexarm.studio.page import PANEL_WIDTH_PX, Page
+from tests.studio.browserless import value_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -99,13 +100,13 @@ def test_parameter_changed_by_keyboard_changes_the_arm(window: Window) -> None:
     page.submit(page.show)
     page.wait()
     time.sleep(0.5)
-    before, tip, payload = window.pixels(), page.result.run.array("tip")[-1].copy(), page.case.value(PAYLOAD)
+    before, tip, payload = window.pixels(), page.result.run.array("tip")[-1].copy(), value_of(page.case, PAYLOAD)
     box = window.web.get_by_label("payload.mass (kg)")
     box.scroll_into_view_if_needed()
     box.focus()
     for _ in range(30):
         box.press("ArrowUp")
-    until(lambda: page.case.value(PAYLOAD) > payload + 0.29)
+    until(lambda: value_of(page.case, PAYLOAD) > payload + 0.29)
     page.wait()
     assert np.linalg.norm(page.result.run.array("tip")[-1] - tip) > 0.02
     until(lambda: window.different(before))
@@ -113,14 +114,14 @@ def test_parameter_changed_by_keyboard_changes_the_arm(window: Window) -> None:
     until(lambda: page.error)
     assert "must be zero or positive (kg)" in page.error
     until(lambda: window.web.locator(ALERT).get_by_text("must be zero or positive (kg)").is_visible())
-    assert page.case.value(PAYLOAD) > 0
+    assert value_of(page.case, PAYLOAD) > 0
     box.fill("")
     box.press_sequentially("2.5e-2")  # incomplete texts on the way
-    until(lambda: not page.error and page.case.value(PAYLOAD) == 0.025)
+    until(lambda: not page.error and value_of(page.case, PAYLOAD) == 0.025)
     box.press("ArrowDown")  # by about a twentieth
-    until(lambda: page.case.value(PAYLOAD) == 0.024)
+    until(lambda: value_of(page.case, PAYLOAD) == 0.024)
     box.fill("0.15")
-    until(lambda: not page.error and page.case.value(PAYLOAD) == 0.15)
+    until(lambda: not page.error and value_of(page.case, PAYLOAD) == 0.15)
 
 
 def test_errors_are_shown_next_to_the_field(browser: Any, studio: fa.Studio) -> None:
@@ -253,7 +254,7 @@ def test_film_is_recorded_while_the_page_is_used(browser: Any, studio: fa.Studio
         until(lambda: page.pictures.task.is_busy)
         page.set_parameter(PAYLOAD, 0.3)
         page.wait()
-        assert page.case.value(PAYLOAD) == 0.3
+        assert value_of(page.case, PAYLOAD) == 0.3
         assert page.pictures.task.is_busy
     coming.value.save_as(tmp_path / "film.gif")
     assert not page.error
@@ -304,7 +305,7 @@ def test_plots_name_all_curves_and_tolerate_gaps(browser: Any, studio: fa.Studio
     page = window.page
     page.wait()
     page.files.kept.keep()
-    page.set_parameter("simulation.duration", 1.3)  # longer than the kept run
+    page.set_parameter("duration", 1.3)  # longer than the kept run
     page.wait()
     page.view._ghost_choice.value = "run 1"
     first, second, _ = page.plots._plots
@@ -329,8 +330,8 @@ def test_two_pages_are_independent(browser: Any, window: Window, studio: fa.Stud
         other.page.set_parameter(PAYLOAD, 0.501 + 0.001 * k)
     other.page.wait()
     window.page.wait()
-    assert other.page.case.value(PAYLOAD) == 0.6
-    assert window.page.case.value(PAYLOAD) == 0.15
+    assert value_of(other.page.case, PAYLOAD) == 0.6
+    assert value_of(window.page.case, PAYLOAD) == 0.15
     bar = fa.Robot("bar", links=[fa.Link("a", 1.0, fa.Revolute(viscous=1e6), mass=1.0)])
     wild = {"duration": 1.0, "method": "rk4", "dt": 0.05, "native": False, "torque": {"a": 1.0}}
     other.page.submit(lambda: other.page.open(StudioCase.from_robot(bar, {"duration": 0.1, "native": False})))
@@ -414,7 +415,7 @@ def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
         x, y = page.sweeps._map.position(5)
         box = picture.bounding_box()
         picture.click(position={"x": x * box["width"], "y": y * box["height"]})
-        until(lambda: page.case.value("links.a.mass") == 3.0 and page.case.value("simulation.torque:a") == 1.5)
+        until(lambda: value_of(page.case, "links.a.mass") == 3.0 and value_of(page.case, "torque.a") == 1.5)
         page.wait()
         assert not page.error
         until(lambda: window.web.get_by_text("member 5 (links.a.mass = 3 kg").is_visible())
@@ -423,7 +424,7 @@ def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
         member.press("ArrowUp")
         until(lambda: window.web.get_by_text("member 6 (links.a.mass = 4 kg").is_visible())
         window.web.get_by_role("button", name="Open this member as a run").press("Enter")
-        until(lambda: page.case.value("links.a.mass") == 4.0)
+        until(lambda: value_of(page.case, "links.a.mass") == 4.0)
         count = window.web.get_by_label("vary: count")  # counts change by one
         count.fill("1e1")
         count.press("ArrowUp")

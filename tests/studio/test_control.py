@@ -145,7 +145,7 @@ def test_shaper_without_profiles_is_refused() -> None:
 def test_following_joints_start_where_their_motions_do() -> None:
     slide = StudioCase.from_file("examples/08_telescope.yaml")
     first = slide.arguments(fa.System(slide.robot, native=False))["motion"]["boom"](0.0)
-    followed = replace(slide.with_({"simulation.duration": 0.05}), control=Control(feedback="pd"))
+    followed = replace(slide.with_({"duration": 0.05}), control=Control(feedback="pd"))
     assert compute_run(followed).run["boom.q"].values[0] == pytest.approx(first)
     assert "'boom.q': 0.4" in export_program(followed).text
 

@@ -14,7 +14,7 @@ from flexarm.studio.case import StudioCase
 from flexarm.studio.page import Page
 from flexarm.studio.panels.files import MAX_KEPT_RUNS, OPEN_LABEL
 from flexarm.studio.startup import initial_view
-from tests.studio.browserless import Client
+from tests.studio.browserless import Client, value_of
 
 PAYLOAD = "links.fore.payload.mass"
 ARM = fa.library.two_link_arm(damping=1e-3).with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
@@ -55,11 +55,11 @@ def test_changed_parameter_computes_and_draws(page: Page) -> None:
     act(page, "time (s)", 0.3)
     before, runs = corners(page), page.run_count
     act(page, PAYLOAD, 0.5)
-    assert page.case.value(PAYLOAD) == 0.5
+    assert value_of(page.case, PAYLOAD) == 0.5
     assert page.run_count == runs + 1
     assert np.abs(corners(page) - before).max() > 1e-4
     act(page, "go back", "Undo")
-    assert page.case.value(PAYLOAD) == 0.15
+    assert value_of(page.case, PAYLOAD) == 0.15
     assert page.client.gui.made[PAYLOAD].value == "0.15"
     np.testing.assert_allclose(corners(page), before, atol=1e-6)
 
@@ -67,21 +67,21 @@ def test_changed_parameter_computes_and_draws(page: Page) -> None:
 def test_invalid_parameter_is_reported_until_corrected(page: Page) -> None:
     act(page, "links.fore.length", -1.0)
     assert "must be positive (m)" in page.error
-    assert page.case.value("links.fore.length") == 0.5
+    assert value_of(page.case, "links.fore.length") == 0.5
     act(page, PAYLOAD, 0.2)  # other changes are applied, and the error remains
-    assert page.case.value(PAYLOAD) == 0.2
+    assert value_of(page.case, PAYLOAD) == 0.2
     assert "must be positive (m)" in page.error
     act(page, "links.fore.length", 0.6)
     assert not page.error
     act(page, "go back", "Reset")
-    assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 0.15)
+    assert (value_of(page.case, "links.fore.length"), value_of(page.case, PAYLOAD)) == (0.5, 0.15)
 
 
 def test_partly_typed_numbers_are_tolerated(page: Page) -> None:
     for text in ("1", "1e", "1e-", "1e-2"):
         act(page, PAYLOAD, text)
         assert bool(page.error) == text.endswith(("e", "-"))
-    assert page.case.value(PAYLOAD) == 0.01
+    assert value_of(page.case, PAYLOAD) == 0.01
     act(page, PAYLOAD, "heavy")
     act(page, "ghost", "none")
     assert page.error == f"{PAYLOAD} = 'heavy': must be a number"
@@ -92,11 +92,11 @@ def test_partly_typed_numbers_are_tolerated(page: Page) -> None:
 def test_valid_changes_are_applied_despite_an_invalid_one(page: Page) -> None:
     held = threading.Event()
     page.submit(lambda: held.wait(10) and None)
-    for path, value in ((PAYLOAD, 0.3), ("links.fore.length", -1.0), ("simulation.duration", 0.3)):
+    for path, value in ((PAYLOAD, 0.3), ("links.fore.length", -1.0), ("duration", 0.3)):
         page.set_parameter(path, value)
     held.set()
     page.wait()
-    assert (page.case.value(PAYLOAD), page.case.value("simulation.duration"), page.timeline.end) == (0.3, 0.3, 0.3)
+    assert (value_of(page.case, PAYLOAD), value_of(page.case, "duration"), page.timeline.end) == (0.3, 0.3, 0.3)
     assert "must be positive (m)" in page.error
     act(page, "go back", "Reset")
     assert not page.error
@@ -203,9 +203,9 @@ def test_typed_digits_are_one_undo_step(page: Page) -> None:
     act(page, "links.fore.length", "0.6")
     assert len(page._history) == before + 2
     act(page, "go back", "Undo")
-    assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 3.25)
+    assert (value_of(page.case, "links.fore.length"), value_of(page.case, PAYLOAD)) == (0.5, 3.25)
     act(page, "go back", "Undo")
-    assert page.case.value(PAYLOAD) == 0.15
+    assert value_of(page.case, PAYLOAD) == 0.15
 
 
 def test_failed_first_run_shows_the_arm_at_rest() -> None:
@@ -217,7 +217,7 @@ def test_failed_first_run_shows_the_arm_at_rest() -> None:
     assert page.scene._meshes["arm"].visible
     act(page, PAYLOAD, 0.2)  # still invalid
     assert page.error.startswith("sample = 7")
-    act(page, "simulation.sample", "0.01")
+    act(page, "sample", "0.01")
     assert not page.error
     assert page.timeline.end == 0.4
     assert "at rest" not in page.status._text.content
@@ -275,7 +275,7 @@ def test_last_of_hundred_changes_is_shown(page: Page) -> None:
     for k in range(100):
         page.client.gui.made[PAYLOAD].set_by_user(0.15 + 0.001 * k)
     page.wait()
-    assert page.case.value(PAYLOAD) == pytest.approx(0.249)
+    assert value_of(page.case, PAYLOAD) == pytest.approx(0.249)
     assert page.run_count - runs <= 100
     assert not page.error
 
@@ -314,13 +314,13 @@ def test_long_run_is_stopped_or_superseded() -> None:
     time.sleep(0.7)
     press("Stop")
     page.wait(10)
-    assert page.case.value(PAYLOAD) == 0.15
+    assert value_of(page.case, PAYLOAD) == 0.15
     page.set_parameter(PAYLOAD, 0.2)
     time.sleep(0.7)
-    page.set_parameter("simulation.duration", 0.05)  # supersedes the longer run
+    page.set_parameter("duration", 0.05)  # supersedes the longer run
     page.wait(10)
     assert page.timeline.end == 0.05
-    assert page.case.value(PAYLOAD) == 0.2
+    assert value_of(page.case, PAYLOAD) == 0.2
     assert not page.error
     page.close()
 
@@ -332,7 +332,7 @@ def test_invalid_ghost_does_not_hide_the_run() -> None:
     assert page.scene._meshes["arm"].visible
     page.set_parameter(PAYLOAD, 0.3)
     page.wait()
-    assert page.case.value(PAYLOAD) == 0.3
+    assert value_of(page.case, PAYLOAD) == 0.3
     assert "give q0 by name" in page.error
     page.close()
 
@@ -578,19 +578,19 @@ def test_pages_share_no_state() -> None:
     one, other = opened(), opened()
     one.set_parameter(PAYLOAD, 0.4)
     one.wait()
-    assert other.case.value(PAYLOAD) == 0.15
+    assert value_of(other.case, PAYLOAD) == 0.15
     one.close()
     one._thread.join(10)
     assert not one._thread.is_alive()
     other.set_parameter(PAYLOAD, 0.3)
     other.wait()
-    assert other.case.value(PAYLOAD) == 0.3
+    assert value_of(other.case, PAYLOAD) == 0.3
     other.close()
 
 
 @pytest.mark.parametrize("file", ["examples/08_telescope.yaml"])
 def test_robots_with_prismatic_joints_are_drawn(file: str) -> None:
-    page = opened(StudioCase.from_file(file).with_({"simulation.duration": 0.05}))
+    page = opened(StudioCase.from_file(file).with_({"duration": 0.05}))
     assert {0, 1, 3} <= set(page.frames.triangles.kinds)  # links, joints, masses
     assert page.scene._meshes["arm"].faces.max() < len(page.frames.triangles.kinds)
     page.close()

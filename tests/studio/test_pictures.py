@@ -12,7 +12,7 @@ from flexarm.studio.case import StudioCase
 from flexarm.studio.mesh_frames import COLOUR_MAP
 from flexarm.studio.page import Page
 from flexarm.studio.panels import pictures
-from tests.studio.browserless import Client
+from tests.studio.browserless import Client, value_of
 
 BAR = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=1.0)])
 OPTIONS = {"duration": 0.4, "torque": {"a": 2.0}, "native": False}
@@ -150,7 +150,7 @@ def test_view_shows_the_film_and_then_the_page() -> None:
     assert not page.error
     np.testing.assert_array_equal(seen[4], seen[5])
     np.testing.assert_array_equal(seen[-1], before)  # the film shows the run at the time of the request
-    assert page.case.value("links.a.mass") == 2.0
+    assert value_of(page.case, "links.a.mass") == 2.0
     assert np.abs(corners(page) - before).max() > 0.01  # the page its new run
     page.close()
 

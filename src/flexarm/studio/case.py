@@ -1,4 +1,4 @@
-"""The robot and the simulation that a page shows, with all of their parameters by path, and the undo history.
+"""The robot and the simulation that a page shows, with all of their parameters by name, and the undo history.
 
 A `StudioCase` is immutable; changed parameters give a new one. `History` stores one case per completed change.
 """
@@ -6,7 +6,7 @@ A `StudioCase` is immutable; changed parameters give a new one. `History` stores
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,14 +16,14 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
-from flexarm.foundation.messages import describe_unknown
+from flexarm.foundation.messages import suggestion
 from flexarm.foundation.validation import real
 from flexarm.profiles.derived import copied
 from flexarm.profiles.parse import PROFILES, profile
 from flexarm.profiles.profile import Profile
-from flexarm.robot import Robot
+from flexarm.robot import Link, Robot
 from flexarm.robot.description import Description
-from flexarm.robot.io.files import SIMULATION, SWEEP, read_source
+from flexarm.robot.io.files import SWEEP, read_source
 from flexarm.robot.path_updates import value_at
 from flexarm.simulation.simulation_file import FIELDS, simulation_options
 from flexarm.studio.control import NO_CONTROL, Control
@@ -34,17 +34,35 @@ DEFAULT_ACCELERATION = 2.0  # rad/s2 or m/s2, of each joint alone
 DEFAULT_ROTATION_RAD = 0.3
 OPTION_UNITS = {"duration": "s", "sample": "s", "dt": "s", "atol": "m", "gamma": "1/s", "beta": "1/s"}
 FILE_TYPES = (str, bool, int, float, np.number, type(None))  # values that a file can contain
+STATES = ("q0", "v0")
+SWEPT_ROOTS = (*STATES, "torque", "motion", "loads", "gains", "references")  # of names of a sweep, not of the robot
+SCALE = "scale"  # name of the factor of a profile
 MAX_LIST_LENGTH = 24  # longer lists get no input fields
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A scalar parameter of a case: its path, value and unit, and whether it takes integers only."""
+    """A scalar parameter of a case, and whether it takes integers only.
 
-    path: str
+    Parameters are named as in `fa.sweep`: `links.fore.payload.mass`, `torque.upper.amplitude`, `q0.fore.q`, `gains.kp`.
+    `steps` lead to a parameter in the plan; those of the robot have none.
+    """
+
+    name: str
     value: float
     unit: str = ""
     is_integer: bool = False
+    steps: tuple[str, ...] = ()
+
+    @property
+    def is_sweepable(self) -> bool:
+        """True if `fa.sweep` can vary the parameter."""
+        if not self.steps:
+            return True
+        root, *inner = self.steps
+        if root in STATES:
+            return not inner[0].isdecimal()
+        return root in ("torque", "motion") or (root == "loads" and len(inner) > 2)
 
 
 @dataclass(frozen=True)
@@ -101,32 +119,39 @@ class StudioCase:
             return StudioCase(robot, _default_plan(robot), file, is_default=True)
         return StudioCase(robot, {"duration": DEFAULT_DURATION_S, **_describe_profiles(options)}, file)
 
-    # --- parameters ---
-
     def parameters(self) -> list[Parameter]:
         """Return all parameters that can be changed: those of the robot, then those of the simulation."""
         return [*_iterate_description(self.robot, ""), *self._plan_parameters()]
 
-    def value(self, path: str) -> float:
-        for each in self.parameters():
-            if each.path == path:
-                return each.value
-        raise KeyError(
-            describe_unknown(f"there is no parameter {path!r}", path, [each.path for each in self.parameters()])
-        )
-
-    def with_(self, changes: Mapping[str, float]) -> StudioCase:
-        """Return a copy with other parameters, by path; raise an error for invalid values."""
-        plan: Any = self.plan
-        robot_changes = {}
-        for path, value in changes.items():
-            inner = path.removeprefix(f"{SIMULATION}.")
-            if inner != path:
-                plan = _set_in_plan(plan, inner.split(":"), value)
+    def with_(self, changes: Mapping[str, Any]) -> StudioCase:
+        """Return a copy with other parameters, by name; raise an error for invalid values."""
+        known = {each.name: each for each in self.parameters()}
+        robot_changes, plan_changes = {}, []
+        for name, value in changes.items():
+            found = known.get(name) or known.get(f"{name}.value")
+            if found is not None and found.is_integer and float(value).is_integer():
+                value = int(value)
+            if (found is None and name.partition(".")[0] not in SWEPT_ROOTS) or (found is not None and not found.steps):
+                robot_changes[name] = value
             else:
-                robot_changes[path] = _keep_integer(value_at(self.robot, path)[0], value)
-        robot = self.robot.with_(robot_changes) if robot_changes else self.robot
+                plan_changes.append((name, None if found is None else found.steps, value))
+        robot, plan = self.robot.with_(robot_changes) if robot_changes else self.robot, self.plan
+        for name, steps, value in sorted(plan_changes, key=lambda each: each[0].endswith(f".{SCALE}")):
+            plan = _set_in_plan(plan, steps or self._swept_steps(name), value)  # scales apply to changed profiles
         return replace(self, robot=robot, plan=plan)
+
+    def _swept_steps(self, name: str) -> tuple[str, ...]:
+        """Return the steps to a parameter of the plan that only sweeps have."""
+        root, _, rest = name.partition(".")
+        given, place = self.plan.get(root) or {}, rest.removesuffix(f".{SCALE}")
+        if root in STATES and isinstance(given, Mapping):
+            return root, rest
+        if place != rest and isinstance(given, Mapping) and place in given:
+            return root, place, SCALE
+        raise ValueError(
+            f"{name}: this simulation has no parameter of that name, so this member cannot be computed here"
+            f"{suggestion(name, [each.name for each in self._plan_parameters()])}"
+        )
 
     def arguments(self, system: System) -> dict[str, Any]:
         """Return the arguments of `fa.simulate` except the robot."""
@@ -154,36 +179,34 @@ class StudioCase:
         return dict(self.plan) if self._is_serializable else None
 
     def _plan_parameters(self) -> Iterator[Parameter]:
-        for path, value, is_integer in _iterate_plan(self.plan, ()):
-            yield Parameter(f"{SIMULATION}.{':'.join(path)}", value, self._unit(path), is_integer)
+        for steps, value, is_integer in _iterate_plan(self.plan, ()):
+            yield Parameter(_plan_name(steps), value, self._unit(steps), is_integer, steps)
         start = self.plan.get("q0")
         if start is None or isinstance(start, Mapping):
             motion = self.plan.get("motion") or {}
             for link in self.robot.links:
-                name = f"{link.name}.q"
-                if link.joint.coordinates and link.name not in motion and name not in (start or {}):
-                    unit = "rad" if link.joint.type == "revolute" else "m"
-                    yield Parameter(f"{SIMULATION}.q0:{name}", 0.0, unit)
+                steps = ("q0", f"{link.name}.q")
+                if link.joint.coordinates and link.name not in motion and steps[1] not in (start or {}):
+                    yield Parameter(".".join(steps), 0.0, _coordinate_unit(link), steps=steps)
 
-    def _unit(self, path: tuple[str, ...]) -> str:
+    def _unit(self, steps: tuple[str, ...]) -> str:
         """Return the unit of a parameter of the plan, empty if unknown."""
-        root, *inner = path
-        if root in ("torque", "motion") and len(inner) > 0 and inner[0] != "gains":
+        root, *inner = steps
+        if root in ("torque", "motion") and inner and inner[0] != "gains":
             link = next((each for each in self.robot.links if each.name == inner[0]), None)
-            is_revolute = link is None or link.joint.type == "revolute"
-            base_unit = ("N m" if is_revolute else "N") if root == "torque" else ("rad" if is_revolute else "m")
-            return base_unit if len(inner) == 1 else _profile_unit(self.plan[root][inner[0]], inner[1:], base_unit)
-        if root in ("q0", "v0") and inner:
+            position = "rad" if link is None else _coordinate_unit(link)
+            of_value = position if root == "motion" else {"rad": "N m", "m": "N"}[position]
+            return _profile_unit(self.plan[root][inner[0]], inner[1:], of_value)
+        if root in STATES and inner:
             units = self._coordinate_units
             name = list(units)[int(inner[0])] if inner[0].isdecimal() and int(inner[0]) < len(units) else inner[0]
             return units.get(name, "") + ("/s" if root == "v0" and name in units else "")
         if root == "loads" and len(inner) > 2:
-            base_unit = {"force": "N", "torque": "N m"}.get(inner[1], "")
             given = self.plan[root][int(inner[0])][inner[1]][int(inner[2])]
-            return base_unit if len(inner) == 3 else _profile_unit(given, inner[3:], base_unit)
+            return _profile_unit(given, inner[3:], {"force": "N", "torque": "N m"}.get(inner[1], ""))
         if root in ("loads", "points"):
-            return "m" if path[-1] == "x" else ""
-        return OPTION_UNITS.get(path[-1], "")
+            return "m" if steps[-1] == "x" else ""
+        return OPTION_UNITS.get(steps[-1], "")
 
     @cached_property
     def _coordinate_units(self) -> dict[str, str]:
@@ -192,12 +215,29 @@ class StudioCase:
         return dict(zip(system.names, system.units, strict=True))
 
 
-def _profile_unit(given: Any, steps: list[str], base_unit: str) -> str:
-    """Return the unit of a parameter of a profile whose values have the unit `base_unit`."""
-    if steps[0] == "times" or not isinstance(given, Mapping) or given.get("profile") == "table":
+def _plan_name(steps: tuple[str, ...]) -> str:
+    """Return the name of a parameter of the plan; entries of lists of gains count from one.
+
+    >>> _plan_name(("q0", "fore.q")), _plan_name(("torque", "gains", "kp", "0"))
+    ('q0.fore.q', 'gains.kp[1]')
+    """
+    if steps[:2] == ("torque", "gains"):
+        return f"gains.{steps[2]}" + "".join(f"[{int(each) + 1}]" for each in steps[3:])
+    return ".".join(steps)
+
+
+def _coordinate_unit(link: Link) -> str:
+    return "rad" if link.joint.type == "revolute" else "m"
+
+
+def _profile_unit(given: Any, steps: list[str], of_value: str) -> str:
+    """Return the unit of a parameter of a profile whose values have the unit `of_value`."""
+    if not steps:
+        return of_value
+    if steps[0] == SCALE or not isinstance(given, Mapping) or given.get("profile") == "table":
         return ""
     try:
-        found = unit(given, ".".join(steps), base_unit, "profile")
+        found = unit(given, ".".join(steps), of_value, "profile")
     except (ValueError, TypeError, KeyError):  # invalid profiles raise when the run is computed
         return ""
     return "" if found == "1" else found
@@ -252,11 +292,6 @@ def _iterate_field(owner: Description, value: Any, name: str, path: str) -> Iter
         yield Parameter(path, float(value), value_at(owner, name)[1], isinstance(value, int))
 
 
-def _keep_integer(before: Any, value: float) -> float | int:
-    """Convert a value to int if the previous one was an int and the value is integral."""
-    return int(value) if isinstance(before, int) and float(value).is_integer() else value
-
-
 def _iterate_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float, bool]]:
     if isinstance(node, Mapping):
         for name, value in node.items():
@@ -265,7 +300,7 @@ def _iterate_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str,
         for index, value in enumerate(node):
             yield from _iterate_plan(value, (*path, str(index)))
     elif isinstance(node, ScaledProfile):
-        yield (*path, "times"), node.factor, False
+        yield (*path, SCALE), node.factor, False
     elif isinstance(node, Feedback):
         yield from _iterate_plan(dict(node.gains or {}), (*path, "gains"))
     elif isinstance(node, np.ndarray) and node.size <= MAX_LIST_LENGTH:
@@ -274,13 +309,15 @@ def _iterate_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str,
         yield path, float(node), isinstance(node, int) and path[-1] == "smooth"
 
 
-def _set_in_plan(node: Any, steps: list[str], value: float) -> Any:
-    """Return a copy of a plan with a value set at the end of the path `steps`."""
+def _set_in_plan(node: Any, steps: Sequence[str], value: Any) -> Any:
+    """Return a copy of a plan with a value set at the end of `steps`."""
     if not steps:
-        return _keep_integer(node, value)
+        return value
     step, rest = steps[0], steps[1:]
     if isinstance(node, ScaledProfile):
         return replace(node, factor=value)
+    if step == SCALE:
+        return ScaledProfile(profile(node, "profile"), value)
     if isinstance(node, Feedback):
         return replace(node, gains=_set_in_plan(dict(node.gains or {}), rest, value))
     if isinstance(node, np.ndarray):

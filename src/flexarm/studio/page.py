@@ -6,7 +6,6 @@ change while a run is computed are applied together in the next run.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.dynamics.system import System
+from flexarm.foundation.messages import collect_warnings
 from flexarm.results.run import Run
 from flexarm.studio.case import History, StudioCase
 from flexarm.studio.compute import REST_DURATION_S, Result, compute_rest, compute_run
@@ -29,11 +29,10 @@ from flexarm.studio.panels.pictures import PicturesPanel
 from flexarm.studio.panels.plots import PlotsPanel
 from flexarm.studio.panels.sweep import SweepPanel
 from flexarm.studio.panels.view import TimeLine, TimePanel, ViewPanel
-from flexarm.studio.panels.widgets import Status
+from flexarm.studio.panels.widgets import Status, parse_number
 from flexarm.studio.scene import Ground, Scene
 from flexarm.studio.startup import InitialView
 from flexarm.studio.sweep_members import SweepResults
-from flexarm.studio.sweep_run import ValidChanges, change_parameters
 from flexarm.studio.worker_thread import BrowserEvents, JobThread
 
 PANEL_WIDTH_PX = 330
@@ -185,10 +184,10 @@ class Page(JobThread):
             raise ValueError("this run has times or coordinates that are not finite: it cannot be shown")
         return Result(System(run.robot, native=False), run)
 
-    def set_parameter(self, path: str, value: float | str) -> None:
+    def set_parameter(self, name: str, value: float | str) -> None:
         """Set a parameter to a value or a typed text. Called from any thread."""
         with self._lock:
-            self._changes[path], self._changed_at = value, time.monotonic()
+            self._changes[name], self._changed_at = value, time.monotonic()
         self.submit_run(self._apply_changes)
 
     def undo(self) -> None:
@@ -252,41 +251,37 @@ class Page(JobThread):
             raise
 
     def _apply_changes(self) -> None:
-        """Apply all valid changes; invalid ones are reported and kept until they are corrected."""
+        """Apply all valid changes; invalid ones are reported and kept until they are corrected.
+
+        Tries all changes together, then one after another.
+        """
         with self._lock:
             changes, self._changes = self._changes, {}
         if not changes or self.case is None:
             return
-        found = self._keep_valid(
-            self.case, changes | {path: each for path, each in self._invalid.items() if path not in changes}
-        )
-        self._invalid, self._invalid_error = found.invalid, found.problem
-        if found.result is not None:
-            self._accept(found.case, found.result, changes, self._changed_at)
-        elif found.problem is not None:
-            self.report_failure(found.problem)
+        pending = [changes | {name: value for name, value in self._invalid.items() if name not in changes}]
+        case, result = self.case, None
+        self._invalid, self._invalid_error = {}, None
+        while pending:
+            group = pending.pop(0)
+            try:
+                changed = self._change_parameters(case, group)
+                case, result = changed, self.compute(changed)
+            except Exception as error:
+                if len(group) > 1:
+                    pending = [{name: value} for name, value in group.items()]
+                    continue
+                self._invalid |= group
+                self._invalid_error = self._invalid_error or error
+        if result is not None:
+            self._accept(case, result, changes, self._changed_at)
+        elif self._invalid_error is not None:
+            self.report_failure(self._invalid_error)
 
-    def _keep_valid(self, case: StudioCase, changes: Mapping[str, float | str]) -> ValidChanges:
-        """Return the case with as many changes as possible, and its run.
-
-        Tries all changes together, then those that are valid by themselves, then one after another.
-        """
-        try:
-            changed = change_parameters(case, changes)
-            return ValidChanges(changed, self.compute(changed))
-        except Exception as error:
-            if len(changes) == 1:
-                return ValidChanges(case, None, dict(changes), error)
-        possible = ValidChanges(case)
-        for path, value in changes.items():
-            possible = possible.with_change(path, value, lambda _: None)
-        if 0 < len(possible.invalid) < len(changes):
-            with contextlib.suppress(Exception):
-                return replace(possible, result=self.compute(possible.case))
-        found = ValidChanges(case)
-        for path, value in changes.items():
-            found = found.with_change(path, value, self.compute)
-        return found
+    @staticmethod
+    def _change_parameters(case: StudioCase, changes: Mapping[str, float | str]) -> StudioCase:
+        with collect_warnings():  # of units, which the page shows anyway
+            return case.with_({name: parse_number(value, name) for name, value in changes.items()})
 
     def _accept(self, case: StudioCase, result: Result, changes: Iterable[str], now: float) -> None:
         """Show another case and its run, and store the current one for undo."""

@@ -26,7 +26,6 @@ from flexarm.studio.files import read_results
 from flexarm.studio.mesh_frames import MeshFrames, Triangles, build_solids, stack_corners, thickness_factor
 from flexarm.studio.scene import Ground, ViewState
 from flexarm.studio.sweep_members import SweepResults
-from flexarm.studio.sweep_run import vary_case
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def resolve_sweep(sweep: Any, start: StudioCase | Run) -> SweepResults | None:
             raise ValueError(f"sweep = {os.fsdecode(sweep)!r}: is one run, not a sweep")
     else:
         found = SweepResults(sweep)
-    vary_case(start, found.changes(0))
+    start.with_(found.changes(0))  # raises for a sweep of another robot
     return found
 
 

@@ -1,38 +1,28 @@
-"""Sweeps of the case that a page shows: parameter names, ranges, computation, and comparison with the case.
-
-Paths of a case and names in a sweep differ: `simulation.torque:upper:amplitude` is `torque.upper.amplitude`.
-"""
+"""Sweeps of the case that a page shows: ranges, computation, and comparison with the case."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.foundation.interrupts import end_runs_when
-from flexarm.foundation.messages import collect_warnings, shown, suggestion
+from flexarm.foundation.messages import collect_warnings, shown
 from flexarm.foundation.progress import report_progress
 from flexarm.foundation.validation import real
-from flexarm.profiles.parse import profile
-from flexarm.robot.io.files import SIMULATION
-from flexarm.studio.case import Parameter, ScaledProfile, StudioCase
-from flexarm.studio.compute import Result
+from flexarm.studio.case import SCALE, Parameter, StudioCase
 from flexarm.studio.panels.parameters import field_label
-from flexarm.studio.panels.widgets import parse_number
 from flexarm.studio.sweep_members import SweepResults
 
-SIMULATION_ROOTS = ("torque", "motion", "loads", "q0", "v0", "gains", "references")  # not of the robot
 CONTROL_ROOTS = ("torque", "motion", "q0", "gains", "references")  # shapers and controllers depend on these
-SCALE = "scale"
 
 
 def sweepable_parameters(case: StudioCase) -> dict[str, Parameter]:
     """Return all parameters that can be swept, by name."""
-    pairs = ((field_name(each.path), each) for each in case.parameters())
-    return {name: each for name, each in pairs if name}
+    return {each.name: each for each in case.parameters() if each.is_sweepable}
 
 
 def can_sweep(case: StudioCase, name: str) -> bool:
@@ -40,105 +30,10 @@ def can_sweep(case: StudioCase, name: str) -> bool:
     return case.control.is_off or name.partition(".")[0] not in CONTROL_ROOTS
 
 
-def require_sweepable(case: StudioCase, name: str) -> None:
-    """Raise an error if the shapers and controllers of the case depend on a parameter."""
-    if not can_sweep(case, name):
-        raise ValueError(
-            f"sweep: {name} cannot be varied while shapers or controllers are on: they depend on it; switch them off"
-        )
-
-
-def reset_scales(case: StudioCase, names: Iterable[str]) -> StudioCase:
-    """Return the case with varied scale factors set to one: a sweep scales the unscaled profiles."""
-    known = sweepable_parameters(case)
-    factors = {known[name].path: 1.0 for name in names if name in known and name.endswith(f".{SCALE}")}
-    return case.with_(factors) if factors else case
-
-
-def field_name(path: str) -> str:
-    """Return the name of a parameter in a sweep; empty if it cannot be swept.
-
-    >>> field_name("links.fore.payload.mass"), field_name("simulation.q0:fore.q"), field_name("simulation.duration")
-    ('links.fore.payload.mass', 'q0.fore.q', '')
-    >>> field_name("simulation.torque:upper:times"), field_name("simulation.torque:gains:kp:0")
-    ('torque.upper.scale', 'gains.kp[1]')
-    """
-    inner = path.removeprefix(f"{SIMULATION}.")
-    if inner == path:
-        return path
-    root, *steps = inner.split(":")
-    if root == "torque" and steps[0] == "gains":
-        return f"gains.{steps[1]}" + "".join(f"[{int(each) + 1}]" for each in steps[2:])
-    if root in ("q0", "v0"):
-        return "" if steps[0].isdecimal() else f"{root}.{steps[0]}"
-    if root == "loads":
-        return f"loads.{'.'.join(steps)}" if len(steps) > 2 else ""
-    if root not in ("torque", "motion"):
-        return ""
-    return ".".join([root, *steps[:-1], SCALE if steps[-1] == "times" else steps[-1]])
-
-
-def vary_case(case: StudioCase, changes: Mapping[str, Any]) -> StudioCase:
-    """Return the case of a member with the given changes; raise an error for unknown parameters."""
-    robot_changes = {name: value for name, value in changes.items() if name.partition(".")[0] not in SIMULATION_ROOTS}
-    if robot_changes:
-        case = replace(case, robot=case.robot.with_(robot_changes))
-    known = {name: each.path for name, each in sweepable_parameters(case).items()}
-    for name in sorted((name for name in changes if name not in robot_changes), key=lambda name: name.endswith(SCALE)):
-        root, _, rest = name.partition(".")
-        path = known.get(name) or known.get(f"{name}.value")
-        if path is None and root in ("q0", "v0") and isinstance(case.plan.get(root, {}), Mapping):
-            path = f"{SIMULATION}.{root}:{rest}"
-        if path is not None:
-            case = case.with_({path: float(changes[name])})
-        elif root in ("torque", "motion") and rest.endswith(f".{SCALE}"):
-            case = _scale_profile(case, root, rest.removesuffix(f".{SCALE}"), float(changes[name]))
-        else:
-            raise ValueError(
-                f"{name}: this simulation has no parameter of that name, so this member cannot be computed here"
-                f"{suggestion(name, list(known))}"
-            )
-    return case
-
-
-def _scale_profile(case: StudioCase, root: str, link: str, factor: float) -> StudioCase:
-    given = case.plan.get(root)
-    if not isinstance(given, Mapping) or link not in given:
-        raise ValueError(f"{root}.{link}.{SCALE}: this simulation has no {root} of {link!r}")
-    scaled = ScaledProfile(profile(given[link], f"{root}.{link}"), factor)
-    return replace(case, plan={**case.plan, root: {**given, link: scaled}})
-
-
-@dataclass(frozen=True)
-class ValidChanges:
-    """A case with all valid changes and its run, the invalid changes, and the first error."""
-
-    case: StudioCase
-    result: Result | None = None
-    invalid: dict[str, float | str] = field(default_factory=dict)
-    problem: Exception | None = None
-
-    def with_change(
-        self, path: str, value: float | str, compute: Callable[[StudioCase], Result | None]
-    ) -> ValidChanges:
-        """Return a copy with one more change, valid or invalid."""
-        try:
-            case = change_parameters(self.case, {path: value})
-            return ValidChanges(case, compute(case), self.invalid, self.problem)
-        except Exception as error:
-            return ValidChanges(self.case, self.result, {**self.invalid, path: value}, self.problem or error)
-
-
-def change_parameters(case: StudioCase, changes: Mapping[str, float | str]) -> StudioCase:
-    """Return a case with other parameters; unit warnings are ignored, because the page shows them anyway."""
-    with collect_warnings():
-        return case.with_({path: parse_number(value, path) for path, value in changes.items()})
-
-
-def is_valid(case: StudioCase, path: str, value: float) -> bool:
+def is_valid(case: StudioCase, name: str, value: float) -> bool:
     """Return True if a case accepts a value."""
     try:
-        change_parameters(case, {path: value})
+        case.with_({name: value})
     except Exception:
         return False
     return True
@@ -210,8 +105,12 @@ def run_sweep(
 
     over = _sweep_values(ranges)
     for name in over:
-        require_sweepable(case, name)
-    case = reset_scales(case, over)
+        if not can_sweep(case, name):
+            raise ValueError(
+                f"sweep: {name} cannot be varied while shapers or controllers are on: they depend on it; "
+                "switch them off"
+            )
+    case = case.with_({name: 1.0 for name in over if name.endswith(f".{SCALE}")})  # sweeps scale unscaled profiles
     options = case.arguments(System(case.robot, native=False))
 
     def watch(activity: str, done: float, total: float) -> None:
@@ -249,12 +148,10 @@ def find_member(sweep: SweepResults, base: StudioCase, case: StudioCase | None) 
     """Return the member of a sweep of `base` that equals a case, or None."""
     if case is None or case.control != base.control:
         return None
-    now = {each.path: each.value for each in case.parameters()}
-    for member in sweep.find_members({name: each.value for name, each in sweepable_parameters(case).items()})[:1]:
-        parameters = vary_case(base, sweep.changes(member)).parameters()
-        if now.keys() == {each.path for each in parameters} and all(
-            np.isclose(now[each.path], each.value, rtol=1e-9, atol=0.0) for each in parameters
-        ):
+    now = {each.name: each.value for each in case.parameters()}
+    for member in sweep.find_members(now)[:1]:
+        found = {each.name: each.value for each in base.with_(sweep.changes(member)).parameters()}
+        if now.keys() == found.keys() and np.allclose([*now.values()], [*found.values()], rtol=1e-9, atol=0.0):
             return member
     return None
 
@@ -269,12 +166,11 @@ def describe_resets(before: StudioCase, now: StudioCase, swept: set[str]) -> lis
     if replace(before.control, plant=None) != replace(now.control, plant=None):
         state = "off, as in the sweep" if now.control.is_off else "those of the sweep"
         found.append(f"Shapers and controllers are {state}; Undo restores yours.")
-    names = {each.path: name for name, each in sweepable_parameters(now).items()}
-    values = {each.path: each.value for each in before.parameters()}
+    values = {each.name: each.value for each in before.parameters()}
     others = [
         field_label(each, "")
         for each in now.parameters()
-        if names.get(each.path) not in swept and each.value != values.get(each.path, each.value)
+        if each.name not in swept and each.value != values.get(each.name, each.value)
     ]
     if others:
         more = " ..." if len(others) > MAX_LISTED_NAMES else ""

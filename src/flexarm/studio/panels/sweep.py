@@ -35,7 +35,6 @@ from flexarm.studio.sweep_run import (
     read_ranges,
     run_sweep,
     sweepable_parameters,
-    vary_case,
 )
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ class RangePanel:
         name, case = str(self._field.value), self._case
         if case is not None and name in self._known:
             number = self._known[name]
-            self._set_range(Range.around(name, number, lambda value: is_valid(case, number.path, value)))
+            self._set_range(Range.around(name, number, lambda value: is_valid(case, name, value)))
 
     def _set_range(self, new_range: Range) -> None:
         self._first.value, self._last.value = format_number(new_range.first), format_number(new_range.last)
@@ -195,7 +194,7 @@ class SweepPanel:
             raise ValueError(
                 "sweep: a recorded run cannot be varied; open the robot file of the sweep first, then the sweep"
             )
-        vary_case(base, sweep.changes(0))  # raises for a sweep of another robot
+        base.with_(sweep.changes(0))  # raises for a sweep of another robot
         shown = find_member(sweep, base, self._page.case)
         drawn = SweepMap(sweep, sweep.quantities[0], shown or 0)
         self.sweep, self.base, self._map = sweep, base, drawn
@@ -286,7 +285,7 @@ class SweepPanel:
         if not control.is_off and control.plant is None:  # all members had the controller of the base case
             control = replace(control, plant=self.base.robot)
         sweep = {} if before is None else before.sweep
-        target = replace(vary_case(self.base, changes), control=control, sweep=sweep)
+        target = replace(self.base.with_(changes), control=control, sweep=sweep)
         self._opened = member, target
         result = page.go_to(target)
         self._member_notes = [] if before is None else describe_resets(before, target, set(self.sweep.fields))
