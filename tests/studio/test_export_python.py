@@ -39,6 +39,7 @@ CONTROLS = [
     (PUSHED, Control()),
     (PUSHED, Control(feedback="pd", gravity=True, strain=True, strain_gain=0.5, shaper="zv")),
     (PUSHED, Control(feedback="lqr")),
+    (PUSHED, Control(feedback="computed torque", kp=100.0, kd=20.0)),
     (PUSHED, Control(gravity=True)),
     (PUSHED, Control(feedback="pd", gravity=True, plant=ARM.with_({"links.fore.payload.mass": 0.3}))),
     (MOVED, Control(feedback="computed torque", kp=100.0, kd=20.0)),
@@ -60,7 +61,7 @@ CONTROLS = [
 
 def run_of(text: str) -> fa.Run:
     namespace: dict[str, object] = {}
-    exec(text.replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "), namespace)
+    exec(text.replace("    robot,\n", "    robot,\n    native=False,\n"), namespace)
     run = namespace["run"]
     assert isinstance(run, fa.Run)
     return run
@@ -119,7 +120,7 @@ def test_known_laws_are_exported(name: str) -> None:
     case = case.with_({number: 3.0})  # as in the page
     program = export_program(case)
     assert not program.gaps
-    run, shown = run_of(program.text.replace(", native=False", "")), compute_run(case).run
+    run, shown = run_of(program.text.replace("    native=False,\n", "")), compute_run(case).run
     np.testing.assert_allclose(run.array("tip"), shown.array("tip"), atol=1e-9)
 
 

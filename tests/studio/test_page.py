@@ -526,7 +526,7 @@ def test_saved_files_can_be_opened(page: Page, tmp_path: Path) -> None:
     run = page.result.run
     namespace: dict[str, object] = {}
     exec(
-        client.files[f"{stem}.py"].decode().replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "),
+        client.files[f"{stem}.py"].decode().replace("    robot,\n", "    robot,\n    native=False,\n"),
         namespace,
     )
     np.testing.assert_allclose(namespace["run"].array("tip"), run.array("tip"), atol=1e-4)

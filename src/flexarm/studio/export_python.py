@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import pprint
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -23,7 +24,7 @@ from flexarm.profiles.profile import Profile
 from flexarm.robot import Robot
 from flexarm.robot.io.files import plain_data
 from flexarm.studio.case import StudioCase
-from flexarm.studio.control import joint_condition, links_with_gauges, q0_posture, start_posture
+from flexarm.studio.control import Call
 
 OPTIONAL_ARGUMENTS = ("limit", "rate", "sensors", "actuators")
 
@@ -111,94 +112,37 @@ class _ProgramWriter:
     case: StudioCase
     gaps: list[str] = field(default_factory=list)
     _system: System | None = None
+    _design: str = "robot"  # name of the robot for which controllers are designed
 
     def text(self) -> str:
-        system = System(self.case.robot, native=False)
-        options = self.case.arguments_without_control(system)
-        self._system, lines = system, [_robot_code("robot", self.case.robot)]
+        self._system = System(self.case.robot, native=False)
         control = self.case.control
-        if not control.is_off:
-            lines += self._control_lines(system, options)
-        given = [f"{name}={self.to_code(value, name)}" for name, value in options.items() if value is not None]
-        header = ["import flexarm as fa", PLACEHOLDER_CODE if self.gaps else ""]
-        return "\n".join([*header, *lines, f"run = fa.simulate(robot, {', '.join(given)})", ""])
-
-    def _control_lines(self, system: System, options: dict[str, Any]) -> list[str]:
-        """Return the lines for shapers and controllers; `options` refer to them afterwards."""
-        control, lines, plant = self.case.control, [], "robot"
-        start, posture = q0_posture(system, options.get("q0")), start_posture(system, options)
-        options |= control.with_set_point_motions(system, options)
+        options = control.calls(self._system, self.case.arguments_without_control(self._system))
+        robots = [_robot_code("robot", self.case.robot)]
         if control.plant is not None:
-            plant, system = "plant", System(control.plant, native=False)
-            lines.append(_robot_code(plant, control.plant) + "  # controllers are designed for this robot")
-        if control.shaper != "none":
-            for name in control.shapeable_options(options):
-                posture_code = f"q={posture!r}, " if posture else ""
-                arguments = f"{control.shaper!r}, {plant}, {posture_code}joints={joint_condition(name)!r}"
-                lines.append(f"shape_{name} = fa.shaper({arguments})")
-                options[name] = {
-                    link: _Verbatim(f"shape_{name}({self.to_code(each, f'{name}.{link}')})")
-                    for link, each in options[name].items()
-                }
-        if control.has_feedback:
-            control.require_compatible(system, options)
-            lines += self._law_lines(system, plant, options, start)
-            options["torque"] = _Verbatim("law")
-        return lines
-
-    def _law_lines(self, system: System, plant: str, options: dict[str, Any], start: Mapping[str, float]) -> list[str]:
-        control = self.case.control
-        motions = {} if control.feedback == "none" else options.pop("motion", None) or {}
-        references = control.references(system, start, motions)
-        references_code = f"references={self.to_code(references, 'references')}"
-        torque = options.get("torque")
-        given = f"feedforward={self.to_code(torque, 'torque')}" if torque else ""
-        if torque and control.feedback in ("pd", "pid"):
-            references_code, given = f"{references_code}, {given}", ""
-        laws = {
-            "pd": f"fa.pd({plant}, {control.kp!r}, {control.kd!r}, {references_code})",
-            "pid": f"fa.pid({plant}, {control.kp!r}, {control.kd!r}, {control.ki!r}, {references_code})",
-            "computed torque": f"fa.computed_torque({plant}, {control.kp!r}, {control.kd!r}, {references_code})",
-            "lqr": self._lqr_code(plant, references),
-        }
-        found = [laws[control.feedback]] if control.feedback in laws else []
-        found += [f"fa.gravity_torque({plant})"] if control.gravity else []
-        gains = f"gain={control.strain_gain!r}, rate_gain={control.strain_rate!r}"
-        links = links_with_gauges(system) if control.strain else []
-        found += [f"fa.strain_feedback({plant}, {link!r}, {gains})" for link in links]
-        if given:  # plain torques, as feedforward of a controller without gains
-            found.append(f"fa.pd({plant}, 0.0, 0.0, references={dict.fromkeys(references, 0.0)!r}, {given})")
-        return [f"law = {found[0]}", *(f"law = law + {each}" for each in found[1:])]
-
-    def _lqr_code(self, plant: str, references: Mapping[str, Any]) -> str:
-        coordinates = {f"{link}.q": value for link, value in references.items()}
-        weights = self.case.control.state_weights(coordinates)
-        posture = self.to_code(coordinates, "q0")
-        efforts = self.case.control.input_weights
-        return f"fa.lqr(fa.linearize({plant}, q={posture}), Q={weights!r}, R={efforts!r}).feedback()"
+            self._design = "plant"
+            robots.append(_robot_code("plant", control.plant) + "  # controllers are designed for this robot")
+        given = [f"    {name}={self.to_code(value, name)}," for name, value in options.items() if value is not None]
+        header = ["import flexarm as fa", PLACEHOLDER_CODE if self.gaps else ""]
+        return "\n".join([*header, *robots, "run = fa.simulate(", "    robot,", *given, ")", ""])
 
     def to_code(self, value: Any, where: str) -> str:
         """Return a value as Python code."""
-        if isinstance(value, _Verbatim):
-            return value.text
+        if isinstance(value, System):
+            return self._design
+        if isinstance(value, Call):
+            return self._call_code(value, where)
         if isinstance(value, Profile) and value.made is not None and value.made.function in PROFILES.values():
-            name = value.made.function.__name__
             given = {each: number for each, number in value.made.given.items() if number is not None}
-            if name == "constant":
-                return self.to_code(given["value"], where)
-            return f"fa.{name}({', '.join(f'{each}={self.to_code(number, where)}' for each, number in given.items())})"
+            return self._profile_code(value.made.function, given, where)
         if isinstance(value, Feedback) and self._system is not None and (call := find_call(value, self._system)):
-            return self._call_code(*call, where)
+            return f"fa.{call[0]}(robot, {self._arguments(call[1], where)})"
         if isinstance(value, (PointLoad, Baumgarte, Sensor, Actuator)):
             given = {each.name: getattr(value, each.name) for each in fields(value)}
-            content = ", ".join(f"{each}={self.to_code(part, where)}" for each, part in given.items())
-            return f"fa.{type(value).__name__}({content})"
+            return f"fa.{type(value).__name__}({self._arguments(given, where)})"
         if isinstance(value, Mapping) and isinstance(value.get("profile"), str):
-            kind = PROFILES[value["profile"]].__name__
             given = {name: each for name, each in value.items() if name != "profile"}
-            if kind == "constant":
-                return self.to_code(given["value"], where)
-            return f"fa.{kind}({', '.join(f'{name}={self.to_code(each, where)}' for name, each in given.items())})"
+            return self._profile_code(PROFILES[value["profile"]], given, where)
         if isinstance(value, Mapping):
             content = ", ".join(f"{name!r}: {self.to_code(each, f'{where}.{name}')}" for name, each in value.items())
             return f"{{{content}}}"
@@ -214,16 +158,22 @@ class _ProgramWriter:
         self.gaps.append(where)
         return f"{PLACEHOLDER}({f'{where} ({_describe(value)})'!r})"
 
-    def _call_code(self, name: str, given: Mapping[str, Any], where: str) -> str:
-        content = ", ".join(f"{each}={self.to_code(value, f'{where}: {each}')}" for each, value in given.items())
-        return f"fa.{name}(robot, {content})"
+    def _profile_code(self, function: Any, given: Mapping[str, Any], where: str) -> str:
+        if function.__name__ == "constant":
+            return self.to_code(given["value"], where)
+        return f"fa.{function.__name__}({self._arguments(given, where)})"
 
+    def _call_code(self, call: Call, where: str) -> str:
+        if call.function is operator.add:
+            return " + ".join(self.to_code(each, where) for each in call.arguments)
+        nested = isinstance(call.function, Call)
+        function = self.to_code(call.function, where) if nested else f"fa.{call.function.__name__}"
+        given = [self.to_code(each, where) for each in call.arguments]
+        given += [self._arguments(call.named, where)] if call.named else []
+        return f"{function}({', '.join(given)}){call.method}"
 
-@dataclass(frozen=True)
-class _Verbatim:
-    """Code that is inserted unchanged."""
-
-    text: str
+    def _arguments(self, given: Mapping[str, Any], where: str) -> str:
+        return ", ".join(f"{name}={self.to_code(value, f'{where}: {name}')}" for name, value in given.items())
 
 
 def _describe(value: Any) -> str:
