@@ -9,7 +9,7 @@ import flexarm as fa
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import compute_run
 from flexarm.studio.control import Control
-from flexarm.studio.export_python import export_program, find_call
+from flexarm.studio.export_python import Program, find_call
 from flexarm.studio.files import encode_yaml, read_upload
 from tests.studio.browserless import value_of
 
@@ -72,7 +72,7 @@ def run_of(text: str) -> fa.Run:
 def test_program_computes_the_same_run(case: StudioCase, control: Control) -> None:
     case = replace(case, control=control)
     shown = compute_run(case).run
-    program = export_program(case)
+    program = Program(case)
     assert not program.gaps
     run = run_of(program.text)
     assert run.status == shown.status == "completed"
@@ -89,7 +89,7 @@ def test_program_raises_for_objects_that_cannot_be_exported() -> None:
         (fa.Feedback(own), r"torque \(the feedback own\) is a Python object"),
         (fa.pd(ARM, 1.0, 0.1, {"upper": 0.1, "fore": 0.0}) + fa.gravity_torque(ARM), "with gains kp.upper, kp.fore"),
     ):
-        program = export_program(StudioCase.from_robot(ARM, {"duration": 0.1, "torque": torque}))
+        program = Program(StudioCase.from_robot(ARM, {"duration": 0.1, "torque": torque}))
         assert program.gaps
         with pytest.raises(NotImplementedError, match=named):
             run_of(program.text)
@@ -118,7 +118,7 @@ def test_known_laws_are_exported(name: str) -> None:
     case = StudioCase.from_robot(ARM, {"duration": 0.15, "torque": LAWS[name], "native": False})
     number = next(each.name for each in case.parameters() if "kp.fore" in each.name)
     case = case.with_({number: 3.0})  # as in the page
-    program = export_program(case)
+    program = Program(case)
     assert not program.gaps
     run, shown = run_of(program.text.replace("    native=False,\n", "")), compute_run(case).run
     np.testing.assert_allclose(run.array("tip"), shown.array("tip"), atol=1e-9)

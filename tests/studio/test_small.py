@@ -7,7 +7,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.studio.case import SETTLE_TIME_S, History, StudioCase
-from flexarm.studio.export_python import export_program
+from flexarm.studio.export_python import Program
 from flexarm.studio.files import encode_run, encode_yaml, read_upload
 from flexarm.studio.panels.view import TimeLine
 from flexarm.studio.server import MAX_FILE_BYTES
@@ -94,7 +94,7 @@ def test_cases_are_exported() -> None:
         BAR, {"duration": 0.1, "torque": {"a": {"profile": "bang-bang", "amplitude": 1.0, "switch": [0.05, 0.1]}}}
     )
     assert read_upload("a.yaml", encode_yaml(plain)).plan == plain.plan
-    assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in export_program(plain).text
+    assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in Program(plain).text
     objects = StudioCase.from_robot(BAR, {"torque": {"a": lambda t: 1.0}})
     with pytest.raises(ValueError, match="save as Python"):
         encode_yaml(objects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import pprint
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -35,45 +35,27 @@ def find_call(law: Feedback, system: System) -> tuple[str, dict[str, Any]] | Non
     Only `pd` and `pid` laws can be recreated: laws with a model of the robot do not contain the robot itself.
     """
     answer = getattr(law.law, "answer", None)
+    function: Callable[..., Feedback]
     if isinstance(answer, ErrorLaw):
-        return _match_call(pd, law, answer, {}, system)
-    if isinstance(answer, IntegralLaw) and answer.feedforward is None:
-        return _match_call(pid, law, answer.errors, {"ki": _gains_by_link("ki", answer.errors, law)}, system)
-    return None
-
-
-def _match_call(
-    function: Callable[..., Feedback], law: Feedback, errors: ErrorLaw, more: Mapping[str, Any], system: System
-) -> tuple[str, dict[str, Any]] | None:
-    """Return the call if it recreates exactly this law, else None."""
-    side = _find_side(errors, system)
-    if side is None:
+        function, errors, names = pd, answer, ["kp", "kd"]
+    elif isinstance(answer, IntegralLaw) and answer.feedforward is None:
+        function, errors, names = pid, answer.errors, ["kp", "kd", "ki"]
+    else:
         return None
-    references = law.references or {}
-    given: dict[str, Any] = {name: _gains_by_link(name, errors, law) for name in ("kp", "kd")}
-    given |= {**more, "references": {each.link: references[each.signal] for each in errors.joints}, "side": side}
-    given |= {name: getattr(law, name) for name in OPTIONAL_ARGUMENTS}
-    given = {name: each for name, each in given.items() if each is not None and (name, each) != ("side", "motor")}
-    candidates = [given, *({**given, "tracking_time": each} for each in _tracking_times(law))]
-    return next(
-        ((function.__name__, each) for each in candidates if _have_equal_parameters(function(system, **each), law)),
-        None,
-    )
-
-
-def _find_side(errors: ErrorLaw, system: System) -> Side | None:
-    """Return the side on which joints are measured, or None if they are joints of another robot."""
+    gains, references = law.gains or {}, law.references or {}
+    given: dict[str, Any] = {
+        name: {each.link: gains[f"{name}.{each.link}"] for each in errors.joints} for name in names
+    }
+    given["references"] = {each.link: references[each.signal] for each in errors.joints}
+    given |= {name: getattr(law, name) for name in OPTIONAL_ARGUMENTS if getattr(law, name) is not None}
+    tracking_times = [1 / float(np.sum(each)) for name, each in gains.items() if name.startswith("reset.") and each]
     sides: tuple[Side, Side] = ("motor", "joint")
-    return next((side for side in sides if set(errors.joints) <= set(driven_joints(system, side))), None)
-
-
-def _gains_by_link(name: str, errors: ErrorLaw, law: Feedback) -> dict[str, Any]:
-    gains = law.gains or {}
-    return {each.link: gains[f"{name}.{each.link}"] for each in errors.joints}
-
-
-def _tracking_times(law: Feedback) -> list[float]:
-    return [1 / float(np.sum(each)) for name, each in (law.gains or {}).items() if name.startswith("reset.") and each]
+    for side in (each for each in sides if set(errors.joints) <= set(driven_joints(system, each))):
+        at_side = given if side == "motor" else {**given, "side": side}
+        for found in (at_side, *({**at_side, "tracking_time": each} for each in tracking_times)):
+            if _have_equal_parameters(function(system, **found), law):
+                return function.__name__, found
+    return None  # joints of another robot, or a law that was changed
 
 
 def _have_equal_parameters(first: Feedback, second: Feedback) -> bool:
@@ -93,38 +75,19 @@ def {PLACEHOLDER}(what):
 """
 
 
-@dataclass(frozen=True)
 class Program:
-    """A program text and its gaps: options that cannot be exported, where the program raises an error."""
+    """A case as a Python program; `gaps` are options that cannot be exported, where the program raises an error."""
 
-    text: str
-    gaps: tuple[str, ...] = ()
-
-
-def export_program(case: StudioCase) -> Program:
-    """Return a case as a Python program."""
-    writer = _ProgramWriter(case)
-    return Program(writer.text(), tuple(writer.gaps))
-
-
-@dataclass
-class _ProgramWriter:
-    case: StudioCase
-    gaps: list[str] = field(default_factory=list)
-    _system: System | None = None
-    _design: str = "robot"  # name of the robot for which controllers are designed
-
-    def text(self) -> str:
-        self._system = System(self.case.robot, native=False)
-        control = self.case.control
-        options = control.calls(self._system, self.case.arguments_without_control(self._system))
-        robots = [_robot_code("robot", self.case.robot)]
-        if control.plant is not None:
-            self._design = "plant"
-            robots.append(_robot_code("plant", control.plant) + "  # controllers are designed for this robot")
+    def __init__(self, case: StudioCase) -> None:
+        self.gaps: list[str] = []
+        self._system, plant = System(case.robot, native=False), case.control.plant
+        self._design = "robot" if plant is None else "plant"  # for which controllers are designed
+        robots = [_robot_code("robot", case.robot)]
+        robots += [] if plant is None else [_robot_code("plant", plant) + "  # controllers are designed for this robot"]
+        options = case.control.calls(self._system, case.arguments_without_control(self._system))
         given = [f"    {name}={self.to_code(value, name)}," for name, value in options.items() if value is not None]
         header = ["import flexarm as fa", PLACEHOLDER_CODE if self.gaps else ""]
-        return "\n".join([*header, *robots, "run = fa.simulate(", "    robot,", *given, ")", ""])
+        self.text = "\n".join([*header, *robots, "run = fa.simulate(", "    robot,", *given, ")", ""])
 
     def to_code(self, value: Any, where: str) -> str:
         """Return a value as Python code."""
@@ -135,7 +98,7 @@ class _ProgramWriter:
         if isinstance(value, Profile) and value.made is not None and value.made.function in PROFILES.values():
             given = {each: number for each, number in value.made.given.items() if number is not None}
             return self._profile_code(value.made.function, given, where)
-        if isinstance(value, Feedback) and self._system is not None and (call := find_call(value, self._system)):
+        if isinstance(value, Feedback) and (call := find_call(value, self._system)):
             return f"fa.{call[0]}(robot, {self._arguments(call[1], where)})"
         if isinstance(value, (PointLoad, Baumgarte, Sensor, Actuator)):
             given = {each.name: getattr(value, each.name) for each in fields(value)}
@@ -165,7 +128,7 @@ class _ProgramWriter:
 
     def _call_code(self, call: Call, where: str) -> str:
         if call.function is operator.add:
-            return " + ".join(self.to_code(each, where) for each in call.arguments)
+            return "\n        + ".join(self.to_code(each, where) for each in call.arguments)
         nested = isinstance(call.function, Call)
         function = self.to_code(call.function, where) if nested else f"fa.{call.function.__name__}"
         given = [self.to_code(each, where) for each in call.arguments]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flexarm.foundation.messages import collect_warnings, shown
 from flexarm.results.run import Run
 from flexarm.studio.compute import Result
-from flexarm.studio.export_python import export_program
+from flexarm.studio.export_python import Program
 from flexarm.studio.files import encode_run, encode_yaml, read_upload, safe_file_name
 from flexarm.studio.panels.view import RESERVED_NAMES
 from flexarm.studio.panels.widgets import on_click, on_input, text_box
@@ -160,11 +160,11 @@ class FilesPanel:
         if kind in ("YAML", "Python"):
             if page.case is None:
                 raise ValueError("a recorded run has no simulation to write; save it as NetCDF")
-            gaps: tuple[str, ...] = ()
+            gaps: list[str] = []
             if kind == "YAML":
                 text = encode_yaml(page.case)
             else:
-                program = export_program(page.case)
+                program = Program(page.case)
                 text, gaps = program.text.encode(), program.gaps
             self._code.content = CODE_HTML.format(html.escape(text.decode()))
             self._code.visible = True
