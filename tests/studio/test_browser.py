@@ -183,7 +183,7 @@ def test_arm_is_one_mesh_with_synchronous_colours(browser: Any, studio: fa.Studi
     web, page = window.web, window.page
     page.wait()
     assert set(page.scene._meshes) == {"arm", "trace"}
-    web.evaluate("count => { window.corners = count }", 2 * len(page.frames.triangles.kinds))
+    web.evaluate("count => { window.corners = count }", 2 * len(page.frames.mesh.kinds))
     page.view._colouring.value = "strain"
     page.submit(page.redraw)
     web.get_by_role("button", name="Play").click()

@@ -40,14 +40,12 @@ def act(page: Page, name: str, value: object = True) -> None:
 
 
 def corners(page: Page) -> np.ndarray:
-    return np.array(page.scene._meshes["arm"].vertices)[: len(page.frames.triangles.kinds)]
+    return np.array(page.scene._meshes["arm"].vertices)[: len(page.frames.mesh.kinds)]
 
 
 def colours(page: Page) -> np.ndarray:
     """Return the vertex colours of links as the browser receives them, after the corners in the same mesh."""
-    return np.array(page.scene._meshes["arm"].vertices)[len(page.frames.triangles.kinds) :][
-        page.frames.triangles.kinds == 0
-    ]
+    return np.array(page.scene._meshes["arm"].vertices)[len(page.frames.mesh.kinds) :][page.frames.mesh.kinds == "link"]
 
 
 def test_changed_parameter_computes_and_draws(page: Page) -> None:
@@ -591,8 +589,8 @@ def test_pages_share_no_state() -> None:
 @pytest.mark.parametrize("file", ["examples/08_telescope.yaml"])
 def test_robots_with_prismatic_joints_are_drawn(file: str) -> None:
     page = opened(StudioCase.from_file(file).with_({"duration": 0.05}))
-    assert {0, 1, 3} <= set(page.frames.triangles.kinds)  # links, joints, masses
-    assert page.scene._meshes["arm"].faces.max() < len(page.frames.triangles.kinds)
+    assert {"link", "joint", "mass"} <= set(page.frames.mesh.kinds)  # links, joints, masses
+    assert page.scene._meshes["arm"].faces.max() < len(page.frames.mesh.kinds)
     page.close()
 
 

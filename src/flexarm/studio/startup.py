@@ -23,7 +23,7 @@ from flexarm.simulation.simulate import simulate
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result, compute_run
 from flexarm.studio.files import read_results
-from flexarm.studio.mesh_frames import MeshFrames, Triangles, build_solids, stack_corners, thickness_factor
+from flexarm.studio.mesh_frames import ArmMesh, MeshFrames, thickness_factor
 from flexarm.studio.scene import Ground, ViewState
 from flexarm.studio.sweep_members import SweepResults
 
@@ -45,10 +45,9 @@ def initial_view(case: StudioCase) -> InitialView | None:
     q = np.zeros((1, system.nq))
     for name, value in start.items():
         q[0, system.index(name)] = value
-    bodies = build_solids(system, q, 1.0, thickness_factor(system))
-    triangles = Triangles(bodies)
+    mesh = ArmMesh(system, q[0], 1.0, thickness_factor(system))
     return InitialView(
-        ViewState(stack_corners(bodies)[0], triangles.faces, triangles.base_colours),
+        ViewState(mesh.corners(q)[0], mesh.faces, mesh.base_colours),
         Ground.from_points(case.robot, Arm(system, q, 1.0, 5).cloud),
     )
 
@@ -122,5 +121,5 @@ def compute_first_result(
         return should_stop()
 
     found = compute_run(start, should_stop=stop_requested)
-    MeshFrames(found.system, found.run, 1.0, 1.0).single_points(0)
+    MeshFrames(found.system, found.run, 1.0, 1.0).points(0)
     return found if found.run.status != "interrupted" else None

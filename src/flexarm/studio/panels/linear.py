@@ -139,8 +139,8 @@ def animate_mode(frames: MeshFrames, found: ModeSet, mode: int) -> ModeAnimation
     """Return the animation of a mode with a visible amplitude."""
     shape = found.shapes[:, mode].real
     small = TRIAL_AMPLITUDE * shape / np.abs(shape / found.system.sizes).max()
-    moved = np.linalg.norm(frames.posture(found.q + small) - frames.posture(found.q), axis=-1).max()
-    return ModeAnimation(found.q, small * MODE_AMPLITUDE * sum(frames.link_lengths) / max(float(moved), 1e-12))
+    moved = np.linalg.norm(np.diff(frames.mesh.corners(np.stack([found.q, found.q + small])), axis=0), axis=-1).max()
+    return ModeAnimation(found.q, small * MODE_AMPLITUDE * frames.mesh.size / max(float(moved), 1e-12))
 
 
 FIGURE_SIZE_INCH = (4.4, 4.2)

@@ -228,30 +228,21 @@ class ViewPanel:
 
     def view_state(self, frames: MeshFrames, k: int, playing: bool) -> ViewState:
         """Return the content of the view at frame k."""
-        points = frames.points(k) if playing else frames.single_points(k)
         arrows = {} if self._force_arrows is None else {"arrows": self._force_arrows.at(int(frames.samples[k]))}
         ghosts = self._ghost_state(float(frames.times[k]), playing)
-        return ViewState(
-            points,
-            frames.faces,
-            frames.colours(k, self._active_colouring),
-            ghosts,
-            size=sum(frames.link_lengths),
-            **arrows,
-        )
+        colours = frames.colours(k, self._active_colouring)
+        return ViewState(frames.points(k, playing), frames.mesh.faces, colours, ghosts, size=frames.mesh.size, **arrows)
 
     def posture_state(self, frames: MeshFrames, q: Array) -> ViewState:
         """Return the content of the view in another posture: base colours, no arrows, ghosts unchanged."""
-        return ViewState(
-            frames.posture(q), frames.faces, frames.colours(0), self._ghost_state(self._page.timeline.time, False)
-        )
+        mesh, ghosts = frames.mesh, self._ghost_state(self._page.timeline.time, False)
+        return ViewState(mesh.corners(q[None])[0], mesh.faces, mesh.base_colours, ghosts)
 
     def _ghost_state(self, time: float, playing: bool) -> tuple[Any, Any] | None:
         """Return all ghosts as one mesh; each stays at its end after its run."""
         points, faces, count = [], [], 0
         for ghost in self._ghosts.values():
-            k = ghost.index(time)
-            points.append(ghost.points(k) if playing else ghost.single_points(k))
-            faces.append(ghost.faces + count)
+            points.append(ghost.points(ghost.index(time), playing))
+            faces.append(ghost.mesh.faces + count)
             count += len(points[-1])
         return (np.concatenate(points), np.concatenate(faces)) if points else None
