@@ -40,6 +40,15 @@ def wrap_title(text: str, width: float) -> str:
     return escape_math(fill(text, int(11 * width)))
 
 
+def label_plot(plot: Any, x: str, y: str, legend: bool = False, **options: Any) -> None:
+    """Label the axes of a plot, and draw its grid and, if wanted, its legend."""
+    plot.set_xlabel(escape_math(x))
+    plot.set_ylabel(escape_math(y))
+    draw_grid(plot)
+    if legend:
+        plot.legend(fontsize=8, frameon=False, **options)
+
+
 def draw_grid(plot: Any) -> None:
     plot.grid(color="0.9", linewidth=0.6)
     plot.set_axisbelow(True)
