@@ -159,24 +159,18 @@ class StudioCase:
 
     def arguments_without_control(self, system: System) -> dict[str, Any]:
         """Return the arguments of `fa.simulate` without shapers and controllers."""
-        found = _build_profiles(self.plan)
-        if self._is_serializable:
-            return simulation_options(found, self.file, robot=system.robot)
+        if (section := self.section) is not None:
+            return simulation_options(section, self.file, robot=system.robot)
+        found: dict[str, Any] = _build_profiles(self.plan)
         if isinstance(found.get("points"), Mapping):
-            found["points"] = {name: _point_argument(each) for name, each in found["points"].items()}
-        return dict(found)
-
-    @property
-    def _is_serializable(self) -> bool:
-        """True if the plan can be written to a file."""
-        return all(name in FIELDS for name in self.plan) and all(
-            isinstance(each, FILE_TYPES) for each in _iterate_leaves(self.plan)
-        )
+            points = found["points"].items()
+            found["points"] = {name: (at["link"], at["x"]) if _is_place(at) else at for name, at in points}
+        return found
 
     @property
     def section(self) -> dict[str, Any] | None:
-        """The plan as a `simulation` section, or None if it contains objects."""
-        return dict(self.plan) if self._is_serializable else None
+        """The plan as a `simulation` section, or None if a file cannot contain it."""
+        return dict(self.plan) if self.plan.keys() <= FIELDS.keys() and _is_plain(self.plan) else None
 
     def _plan_parameters(self) -> Iterator[Parameter]:
         for steps, value, is_integer in _iterate_plan(self.plan, ()):
@@ -250,8 +244,10 @@ def _default_plan(robot: Robot) -> dict[str, Any]:
     joint, because no start position suits all prismatic joints.
     """
     system = System(robot, native=False)
+    plan: dict[str, Any] = {"duration": DEFAULT_DURATION_S}
+    half = DEFAULT_DURATION_S / 2
     if not system.actuators or system.constraints:
-        return {"duration": DEFAULT_DURATION_S}
+        return plan
     if all(unit == "N m" for unit in system.input_units):
         move = {
             "profile": "minimum-jerk",
@@ -259,21 +255,14 @@ def _default_plan(robot: Robot) -> dict[str, Any]:
             "end": DEFAULT_ROTATION_RAD,
             "duration": DEFAULT_DURATION_S / 2,
         }
-        return {"duration": DEFAULT_DURATION_S, "motion": {each.link: dict(move) for each in system.actuators}}
+        return {**plan, "motion": {each.link: dict(move) for each in system.actuators}}
     try:
         inertia = np.diag(system.mass_matrix())
     except ValueError:  # singular at zero, e.g. a sliding link of no length in front of its guide
-        return {"duration": DEFAULT_DURATION_S}
-    torques = {
-        each.link: float(f"{DEFAULT_ACCELERATION * inertia[each.coordinate.index]:.1g}") for each in system.actuators
-    }
-    switch = [DEFAULT_DURATION_S / 4, DEFAULT_DURATION_S / 2]
-    return {
-        "duration": DEFAULT_DURATION_S,
-        "torque": {
-            link: {"profile": "bang-bang", "amplitude": size, "switch": switch} for link, size in torques.items()
-        },
-    }
+        return plan
+    push = {"profile": "bang-bang", "switch": [half / 2, half]}
+    sizes = {each.link: DEFAULT_ACCELERATION * inertia[each.coordinate.index] for each in system.actuators}
+    return {**plan, "torque": {link: {**push, "amplitude": float(f"{size:.1g}")} for link, size in sizes.items()}}
 
 
 def _iterate_description(node: Description, path: str) -> Iterator[Parameter]:
@@ -303,8 +292,6 @@ def _iterate_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str,
         yield (*path, SCALE), node.factor, False
     elif isinstance(node, Feedback):
         yield from _iterate_plan(dict(node.gains or {}), (*path, "gains"))
-    elif isinstance(node, np.ndarray) and node.size <= MAX_LIST_LENGTH:
-        yield from _iterate_plan(node.tolist(), path)
     elif real(node) is not None:
         yield path, float(node), isinstance(node, int) and path[-1] == "smooth"
 
@@ -320,8 +307,6 @@ def _set_in_plan(node: Any, steps: Sequence[str], value: Any) -> Any:
         return ScaledProfile(profile(node, "profile"), value)
     if isinstance(node, Feedback):
         return replace(node, gains=_set_in_plan(dict(node.gains or {}), rest, value))
-    if isinstance(node, np.ndarray):
-        return np.array(_set_in_plan(node.tolist(), steps, value))
     if isinstance(node, (list, tuple)):
         return [_set_in_plan(item, rest, value) if str(index) == step else item for index, item in enumerate(node)]
     items = dict(node or {})
@@ -332,10 +317,8 @@ def _describe_profiles(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options with profiles replaced by descriptions whose parameters can be changed."""
     out = {name: _copy_containers(value) for name, value in options.items()}
     if isinstance(out.get("points"), Mapping):  # as in a file
-        out["points"] = {
-            name: {"link": each[0], "x": each[1]} if isinstance(each, list) and len(each) == 2 else each
-            for name, each in out["points"].items()
-        }
+        points = out["points"].items()
+        out["points"] = {name: {"link": at[0], "x": at[1]} if np.size(at) == 2 else at for name, at in points}
     for name in ("torque", "motion"):
         given = out.get(name)
         if isinstance(given, Mapping):
@@ -352,19 +335,17 @@ def describe_profile(given: Profile) -> dict[str, Any] | ScaledProfile:
     origin = given.made
     if origin is None or origin.function not in names:
         return ScaledProfile(given)
-    description = {name: list(each) if isinstance(each, tuple) else each for name, each in origin.given.items()}
-    if not all(isinstance(each, FILE_TYPES) for each in _iterate_leaves(description)):
-        return ScaledProfile(given)
-    return {"profile": names[origin.function], **{name: each for name, each in description.items() if each is not None}}
+    description = {name: _copy_containers(each) for name, each in origin.given.items() if each is not None}
+    return {"profile": names[origin.function], **description} if _is_plain(description) else ScaledProfile(given)
 
 
 def _copy_containers(value: Any) -> Any:
-    """Copy nested containers, so that later changes by the caller have no effect."""
+    """Copy nested containers, so that later changes by the caller have no effect; short arrays become lists."""
     if isinstance(value, Mapping):
         return {name: _copy_containers(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_copy_containers(each) for each in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.size <= MAX_LIST_LENGTH else value.copy()
+    return [_copy_containers(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _build_profiles(node: Any) -> Any:
@@ -374,20 +355,15 @@ def _build_profiles(node: Any) -> Any:
     return node.build() if isinstance(node, ScaledProfile) else node
 
 
-def _point_argument(given: Any) -> Any:
-    """Return a point as `fa.simulate` takes it."""
-    return (given["link"], given["x"]) if isinstance(given, Mapping) and set(given) == {"link", "x"} else given
+def _is_place(node: Any) -> bool:
+    return isinstance(node, Mapping) and node.keys() == {"link", "x"}
 
 
-def _iterate_leaves(node: Any) -> Iterator[Any]:
-    if isinstance(node, Mapping):
-        for value in node.values():
-            yield from _iterate_leaves(value)
-    elif isinstance(node, (list, tuple)):
-        for value in node:
-            yield from _iterate_leaves(value)
-    else:
-        yield node
+def _is_plain(node: Any) -> bool:
+    """Return True if a file can contain a value."""
+    if isinstance(node, (Mapping, list, tuple)):
+        return all(_is_plain(each) for each in (node.values() if isinstance(node, Mapping) else node))
+    return isinstance(node, FILE_TYPES)
 
 
 MAX_HISTORY_LENGTH = 100
