@@ -90,7 +90,7 @@ def test_page_loads_nothing_from_other_hosts(window: Window, studio: fa.Studio) 
     outside = [url for url in window.requests if not url.startswith((studio.url, "data:", "blob:"))]
     assert not outside
     until(lambda: window.web.get_by_text("two-link flexible arm").is_visible())
-    assert not window.page.error
+    assert not window.page.status.error
     until(lambda: window.links() > 50)
 
 
@@ -111,17 +111,17 @@ def test_parameter_changed_by_keyboard_changes_the_arm(window: Window) -> None:
     assert np.linalg.norm(page.result.run.array("tip")[-1] - tip) > 0.02
     until(lambda: window.different(before))
     box.fill("-1")  # invalid: an error next to the field, no change
-    until(lambda: page.error)
-    assert "must be zero or positive (kg)" in page.error
+    until(lambda: page.status.error)
+    assert "must be zero or positive (kg)" in page.status.error
     until(lambda: window.web.locator(ALERT).get_by_text("must be zero or positive (kg)").is_visible())
     assert value_of(page.case, PAYLOAD) > 0
     box.fill("")
     box.press_sequentially("2.5e-2")  # incomplete texts on the way
-    until(lambda: not page.error and value_of(page.case, PAYLOAD) == 0.025)
+    until(lambda: not page.status.error and value_of(page.case, PAYLOAD) == 0.025)
     box.press("ArrowDown")  # by about a twentieth
     until(lambda: value_of(page.case, PAYLOAD) == 0.024)
     box.fill("0.15")
-    until(lambda: not page.error and value_of(page.case, PAYLOAD) == 0.15)
+    until(lambda: not page.status.error and value_of(page.case, PAYLOAD) == 0.15)
 
 
 def test_errors_are_shown_next_to_the_field(browser: Any, studio: fa.Studio) -> None:
@@ -257,7 +257,7 @@ def test_film_is_recorded_while_the_page_is_used(browser: Any, studio: fa.Studio
         assert value_of(page.case, PAYLOAD) == 0.3
         assert page.pictures.task.is_busy
     coming.value.save_as(tmp_path / "film.gif")
-    assert not page.error
+    assert not page.status.error
     film = Image.open(tmp_path / "film.gif")
     assert film.n_frames == 6  # 1 s at five times the speed
     images = []
@@ -271,7 +271,7 @@ def test_film_is_recorded_while_the_page_is_used(browser: Any, studio: fa.Studio
     web.get_by_role("button", name="Cancel the film").click()
     until(lambda: not page.pictures.task.is_busy)
     page.wait()
-    assert not page.error
+    assert not page.status.error
     save.click()
     until(lambda: page.pictures.task.is_busy)
     web.close()
@@ -337,12 +337,12 @@ def test_two_pages_are_independent(browser: Any, window: Window, studio: fa.Stud
     other.page.submit(lambda: other.page.open(StudioCase.from_robot(bar, {"duration": 0.1, "native": False})))
     other.page.submit(lambda: other.page.open(StudioCase.from_robot(bar, wild)))
     other.page.wait()
-    assert other.page.error
+    assert other.page.status.error
     assert other.page.case.robot.name == "bar"
     assert window.page.case.robot == ARM
     window.page.set_parameter(PAYLOAD, 0.15)
     window.page.wait()
-    assert not window.page.error
+    assert not window.page.status.error
     assert urllib.request.urlopen(studio.url, timeout=10).status == 200
     number = other.page.client.client_id
     other.web.close()
@@ -383,21 +383,21 @@ def test_files_can_be_dropped_anywhere(browser: Any, studio: fa.Studio) -> None:
     robot = "links:\n  - {name: dropped, length: 1, mass: 1}\n"
     assert not window.web.evaluate(DROP, ["arm.yaml", robot, 0])  # the browser does not open the file
     until(lambda: page.case is not None and page.case.robot.links[0].name == "dropped")
-    assert not page.error
+    assert not page.status.error
     window.web.evaluate(DROP, ["arm.yaml", "links:\n  - {name: a, length: -1}\n", 0])
-    until(lambda: "must be positive (m)" in page.error)
+    until(lambda: "must be positive (m)" in page.status.error)
     window.web.evaluate(DROP, ["arm.exe", "", 0])
-    until(lambda: "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error)
+    until(lambda: "must be a robot (.yaml), or a run or a sweep (.nc)" in page.status.error)
     until(lambda: window.web.locator(ALERT).get_by_text("must be a robot (.yaml)").is_visible())
     window.web.evaluate(DROP, ["arm.nc", None, 50_000_001])  # rejected before it is sent
-    until(lambda: "at most 50 MB can be opened" in page.error)
+    until(lambda: "at most 50 MB can be opened" in page.status.error)
     page.submit(page.reset_status)
     window.web.get_by_role("tab", name="Files").click()
     large = "size => { const data = new DataTransfer(); data.items.add(new File([new Uint8Array(size)], 'b.nc')); "
     large += "const input = [...document.querySelectorAll('input[type=file]')].at(-1); input.files = data.files; "
     large += "input.dispatchEvent(new Event('change', { bubbles: true })); }"
     window.web.evaluate(large, 50_000_001)  # also by the button
-    until(lambda: "'b.nc': has 50 MB; at most 50" in page.error)
+    until(lambda: "'b.nc': has 50 MB; at most 50" in page.status.error)
     window.web.close()
 
 
@@ -417,7 +417,7 @@ def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
         picture.click(position={"x": x * box["width"], "y": y * box["height"]})
         until(lambda: value_of(page.case, "links.a.mass") == 3.0 and value_of(page.case, "torque.a") == 1.5)
         page.wait()
-        assert not page.error
+        assert not page.status.error
         until(lambda: window.web.get_by_text("member 5 (links.a.mass = 3 kg").is_visible())
         member = window.web.get_by_label("member")  # by keyboard
         member.focus()
@@ -438,9 +438,9 @@ def test_invalid_file_gives_an_error_in_the_page(window: Window) -> None:
     bad = {"name": "arm.yaml", "mimeType": "text/yaml", "buffer": b"links:\n  - {name: a, length: -1}\n"}
     window.web.get_by_role("tab", name="Files").click()
     window.web.locator("input[type=file]").last.set_input_files(bad)
-    until(lambda: "must be positive (m)" in window.page.error)
+    until(lambda: "must be positive (m)" in window.page.status.error)
     until(lambda: window.web.locator(ALERT).get_by_text("must be positive (m)").is_visible())
-    assert "arm.yaml:2" in window.page.error
+    assert "arm.yaml:2" in window.page.status.error
     good = {"name": "arm.yaml", "mimeType": "text/yaml", "buffer": b"links:\n  - {name: a, length: 1, mass: 1}\n"}
     window.web.locator("input[type=file]").last.set_input_files(good)
-    until(lambda: not window.page.error and window.page.case.robot.links[0].name == "a")
+    until(lambda: not window.page.status.error and window.page.case.robot.links[0].name == "a")

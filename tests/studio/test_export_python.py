@@ -140,7 +140,7 @@ def test_yaml_refuses_controllers() -> None:
 def test_yaml_contains_profiles_and_sweep() -> None:
     case = StudioCase.from_robot(ARM, {"duration": 0.1, "torque": {"upper": fa.bang_bang(0.5, (0.05, 0.1))}})
     over = {"over": {"torque.upper.amplitude": {"from": 0.1, "to": 0.5, "count": 3}}}
-    again = read_upload("arm.yaml", encode_yaml(replace(case, sweep=over)))
+    again = read_upload("arm.yaml", encode_yaml(replace(case, sweep=over)).encode())
     assert isinstance(again, StudioCase)
     assert again.robot == case.robot
     assert again.sweep == over

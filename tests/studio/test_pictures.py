@@ -21,7 +21,7 @@ OPTIONS = {"duration": 0.4, "torque": {"a": 2.0}, "native": False}
 def opened() -> Page:
     page = Page(Client(), StudioCase.from_robot(BAR, OPTIONS))
     page.wait()
-    assert not page.error
+    assert not page.status.error
     return page
 
 
@@ -53,7 +53,7 @@ def test_page_saves_its_view() -> None:
     page.timeline.speed = 0.5
     save(page, "GIF")
     ended(page)
-    assert not page.error
+    assert not page.status.error
     film = Image.open(io.BytesIO(page.client.files["bar.gif"]))
     assert film.n_frames == 21  # 0.4 s at half speed and 25 frames/s, both ends
     assert film.info["duration"] == 40
@@ -107,7 +107,7 @@ def test_film_shows_progress_and_can_be_cancelled(monkeypatch: pytest.MonkeyPatc
     assert task.is_busy
     for kind in ("GIF", "PNG"):
         save(page, kind)
-        assert "film: one is being computed; cancel it" in page.error
+        assert "film: one is being computed; cancel it" in page.status.error
     end = time.monotonic() + 20
     while "s left" not in task._text.content:
         assert time.monotonic() < end
@@ -147,7 +147,7 @@ def test_view_shows_the_film_and_then_the_page() -> None:
     page.client.get_render = render
     save(page, "GIF")
     ended(page)
-    assert not page.error
+    assert not page.status.error
     np.testing.assert_array_equal(seen[4], seen[5])
     np.testing.assert_array_equal(seen[-1], before)  # the film shows the run at the time of the request
     assert value_of(page.case, "links.a.mass") == 2.0
@@ -178,7 +178,7 @@ def test_browser_that_draws_nothing_is_reported(kind: str) -> None:
     save(page, kind)
     if kind == "GIF":
         ended(page)
-    assert "its tab must stay open and visible" in page.error
+    assert "its tab must stay open and visible" in page.status.error
     page.client.gui.made["time (s)"].set_by_user(0.4)
     page.wait()
     arm = page.scene._meshes["arm"].vertices
@@ -196,7 +196,7 @@ def test_failed_film_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(pictures.FILM_WRITERS, ".gif", never)
     save(page, "GIF")
     ended(page)
-    assert page.error == "no room"
+    assert page.status.error == "no room"
     assert not page.pictures.task._bar.visible
     page.close()
 

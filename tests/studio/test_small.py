@@ -93,9 +93,9 @@ def test_cases_are_exported() -> None:
     plain = StudioCase(
         BAR, {"duration": 0.1, "torque": {"a": {"profile": "bang-bang", "amplitude": 1.0, "switch": [0.05, 0.1]}}}
     )
-    assert read_upload("a.yaml", encode_yaml(plain)).plan == plain.plan
+    assert read_upload("a.yaml", encode_yaml(plain).encode()).plan == plain.plan
     assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in Program(plain).text
     objects = StudioCase.from_robot(BAR, {"torque": {"a": lambda t: 1.0}})
     with pytest.raises(ValueError, match="save as Python"):
         encode_yaml(objects)
-    assert encode_run(fa.simulate(BAR, 0.1, native=False), ".csv").startswith(b"time")
+    assert encode_run(fa.simulate(BAR, 0.1, native=False), "csv").startswith(b"time")

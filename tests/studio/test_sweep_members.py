@@ -102,7 +102,7 @@ def test_further_fields_are_fixed_at_the_values_of_the_member() -> None:
     act(page, "member", 7)
     act(page, "member", 8)  # on the other slice
     act(page, "Open this member as a run")
-    assert not page.error
+    assert not page.status.error
     assert value_of(page.case, "q0.a.q") == 0.0
     page.close()
 
@@ -119,18 +119,18 @@ def test_members_of_monte_carlo_can_be_opened() -> None:
     page.wait()
     page.submit(lambda: page.sweeps.click(x, y))
     page.wait()
-    assert not page.error
+    assert not page.status.error
     assert value_of(page.case, MASS) == pytest.approx(float(found[MASS][7]))
     page.close()
 
 
 def test_click_opens_a_member_and_undo_reverts_it(data) -> None:
     page = opened_page(sweep=SweepResults(data))
-    assert not page.error
+    assert not page.status.error
     act(page, "show", "tip.y")
     x, y = page.sweeps._map.position(9)
     act(page, "page event", f'{{"kind": "map", "x": {x}, "y": {y}, "number": 1}}')
-    assert not page.error
+    assert not page.status.error
     assert value_of(page.case, MASS) == 4.0
     assert page.client.gui.made[MASS].value == "4"  # the field follows
     assert page.client.gui.made["torque.a.amplitude"].value == "1"
@@ -140,7 +140,7 @@ def test_click_opens_a_member_and_undo_reverts_it(data) -> None:
     assert value_of(page.case, MASS) == 3.0
     act(page, "page event", "not an event")
     act(page, "page event", '{"kind": "map", "x": "left", "y": []}')
-    assert not page.error
+    assert not page.status.error
     page.close()
 
 
@@ -150,7 +150,7 @@ def test_sweep_in_the_page_can_be_saved_and_opened(tmp_path: Path) -> None:
     act(page, "vary: count", 5)
     act(page, "Sweep")
     until_swept(page)
-    assert not page.error
+    assert not page.status.error
     assert page.sweeps.sweep.size == 5
     assert page.sweeps.sweep.changes(0) == {MASS: 1.5}  # half of the value
     assert page.sweeps._picture.visible
@@ -159,10 +159,10 @@ def test_sweep_in_the_page_can_be_saved_and_opened(tmp_path: Path) -> None:
     content = page.client.files["sweep.nc"]
     other = opened_page()
     act(other, OPEN_LABEL, SimpleNamespace(name="sweep.nc", content=content))
-    assert not other.error
+    assert not other.status.error
     assert other.sweeps.sweep.changes(4) == {MASS: 4.5}
     act(other, "dropped file", SimpleNamespace(name="run.exe", content=b""))
-    assert "must be a robot" in other.error
+    assert "must be a robot" in other.status.error
     for each in (page, other):
         each.close()
 
@@ -179,7 +179,7 @@ def test_sweep_can_be_cancelled_and_runs_once() -> None:
     act(page, "vary: count", 2000)
     act(page, "Sweep")
     act(page, "Sweep")
-    assert "one is being computed" in page.error
+    assert "one is being computed" in page.status.error
     end = time.monotonic() + 30
     while not re.search(r"[1-9]\d* of 2000 members, [0-9 min]*\d+ s left", page.sweeps.task._text.content):
         assert time.monotonic() < end
@@ -192,7 +192,7 @@ def test_sweep_can_be_cancelled_and_runs_once() -> None:
     assert not page.sweeps.task._cancel.visible
     found = page.sweeps.sweep
     if found is None:
-        assert "cancelled" in page.error
+        assert "cancelled" in page.status.error
     else:
         assert (found.data["status"].values == "missing").any()
         assert any("interrupted" in each for each in page.sweeps._notes)
@@ -212,10 +212,10 @@ def test_failed_members_show_their_reason() -> None:
     assert "failed" in page.sweeps._text.content
     assert page.sweeps._map.member_at(*page.sweeps._map.position(1)) == 1  # failed members can be clicked
     act(page, "Open this member as a run")
-    assert page.error  # the previous run stays
+    assert page.status.error  # the previous run stays
     act(page, "member", 2)
     act(page, "Open this member as a run")
-    assert not page.error
+    assert not page.status.error
     assert value_of(page.case, "links.a.joint.viscous") == 2.0
     page.close()
 
@@ -224,7 +224,7 @@ def test_sweep_of_another_robot_is_detected(data) -> None:
     other = fa.Robot("rod", links=[fa.Link("rod", 1.0, mass=3.0)])
     page = opened_page(StudioCase.from_robot(other, {"duration": 0.5, "native": False}))
     act(page, OPEN_LABEL, SimpleNamespace(name="sweep.nc", content=encode_sweep(SweepResults(data))))
-    assert "'a'" in page.error
+    assert "'a'" in page.status.error
     assert page.sweeps.sweep is None
     page.close()
     longer = fa.Robot("other bar", links=[fa.Link("a", 1.5, mass=3.0)])  # same names, another robot
@@ -232,7 +232,7 @@ def test_sweep_of_another_robot_is_detected(data) -> None:
     assert any("The sweep is of 'bar', this robot is 'other bar'" in each for each in page.sweeps._notes)
     assert any("take 0.5 s, those of this simulation 0.4 s" in each for each in page.sweeps._notes)
     act(page, "Open this member as a run")
-    assert "it was computed for another robot, another simulation" in page.error
+    assert "it was computed for another robot, another simulation" in page.status.error
     page.close()
 
 
@@ -244,10 +244,10 @@ def test_members_keep_the_controller_of_the_sweep() -> None:
     act(page, "vary: count", 3)
     act(page, "Sweep")
     until_swept(page)
-    assert not page.error
+    assert not page.status.error
     act(page, "member", 2)
     act(page, "Open this member as a run")
-    assert not page.error  # it ends where the member did
+    assert not page.status.error  # it ends where the member did
     assert page.case.control.plant == BAR
     assert page.client.gui.made[DESIGN_HINT].value
     page.close()
@@ -260,7 +260,7 @@ def test_another_robot_removes_the_sweep(data) -> None:
     assert page.sweeps.sweep is None
     assert not page.sweeps._picture.visible
     act(page, "page event", '{"kind": "map", "x": 0.5, "y": 0.5}')
-    assert not page.error
+    assert not page.status.error
     page.close()
 
 
@@ -353,13 +353,13 @@ def test_current_run_is_marked(data) -> None:
     assert ringed(page) == 0
     assert "the current run is not one of them" in page.sweeps._text.content
     act(page, "Open this member as a run")
-    assert page.error == "member = '': must be a number"
+    assert page.status.error == "member = '': must be a number"
     act(page, MASS, "2")
     assert page.client.gui.made["member"].value == "1"
     act(page, "duration", "0.3")  # same values, another simulation
     assert ringed(page) == 0
     act(page, "member", "12")
-    assert page.error == "member = 12: must be 0 to 11"
+    assert page.status.error == "member = 12: must be 0 to 11"
     page.close()
 
 
@@ -370,7 +370,7 @@ def test_opened_member_reports_other_resets(data) -> None:
     act(page, "duration", "0.4")
     act(page, "member", "7")
     act(page, "Open this member as a run")
-    assert not page.error
+    assert not page.status.error
     assert page.case.control.is_off
     assert "Shapers and controllers are off, as in the sweep" in page.sweeps._text.content
     assert "Reset to the values of the sweep: duration (s)." in page.sweeps._text.content
@@ -409,7 +409,7 @@ def test_range_follows_the_current_value() -> None:
     assert page.sweeps._ranges[0].value() == [Range(MASS, 3.0, 9.0, 10)]
     act(page, "vary: count", "2.5")
     act(page, "Sweep")
-    assert page.error == f"{MASS}: count = '2.5': must be a whole number"
+    assert page.status.error == f"{MASS}: count = '2.5': must be a whole number"
     page.close()
 
 

@@ -118,7 +118,7 @@ def oversize_message(name: str, size: int) -> str:
     return f"{shown(name)}: has {size / 1e6:.0f} MB; at most {MAX_FILE_BYTES / 1e6:.0f} MB can be opened"
 
 
-def encode_yaml(case: StudioCase) -> bytes:
+def encode_yaml(case: StudioCase) -> str:
     """Return the robot, its simulation and its sweep as a robot file."""
     if not case.control.is_off:
         raise ValueError(
@@ -129,17 +129,14 @@ def encode_yaml(case: StudioCase) -> bytes:
         raise ValueError(
             "save as YAML: a file cannot contain profiles and laws that are Python objects; save as Python"
         )
-    return yaml_text(case.robot, section, case.sweep).encode()
+    return yaml_text(case.robot, section, case.sweep)
 
 
 def encode_run(run: Run, ending: str) -> bytes:
-    """Return a run as a file with the suffix `.nc` or `.csv`."""
+    """Return a run as a file with the suffix `nc` or `csv`."""
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
-        path = Path(folder) / f"run{ending}"
-        if ending == ".nc":
-            run.save(path)
-        else:
-            run.to_csv(path)
+        path = Path(folder) / f"run.{ending}"
+        (run.save if ending == "nc" else run.to_csv)(path)
         return path.read_bytes()
 
 

@@ -74,8 +74,7 @@ class Page(JobThread):
         self.run_count = 0
         self._described_result: Result | None = None  # shown by all panels
         self.shape: ModeAnimation | None = None
-        self.kept: dict[str, Result] = {}
-        self.kept_count = 0
+        self.kept: dict[str, Result] = {}  # by name, the oldest first
         self._history = History()
         self.control_error: Exception | None = None  # of invalid gains
         self._invalid: dict[str, float | str] = {}
@@ -110,7 +109,16 @@ class Page(JobThread):
 
     def report_failure(self, error: Exception) -> None:
         self.status.begin_action()
-        self.show_error(error)
+        self.status.show_error(error)
+
+    def act(self, job: Callable[[], None]) -> None:
+        """Submit a job of the user, which removes messages of earlier ones."""
+
+        def run_job() -> None:
+            self.reset_status()
+            job()
+
+        self.submit(run_job)
 
     def submit_run(self, job: Callable[[], None]) -> None:
         """Submit a job that needs another run; a run in progress then ends early. Called from any thread."""
@@ -121,6 +129,7 @@ class Page(JobThread):
             with self._lock:
                 self._pending_runs -= 1
             try:
+                self.reset_status()
                 job()
             finally:
                 self._recompute_if_stale()
@@ -138,44 +147,32 @@ class Page(JobThread):
         case, problem = None if isinstance(start, Run) else start, None
         try:
             result = self.load_recorded(start) if isinstance(start, Run) else first or self.compute(start)
+            MeshFrames(result.system, result.run, 1.0, 1.0)  # raises if it cannot be drawn
         except Exception as error:
             if self.result is not None or case is None:
                 raise
             self.status.show_nothing()
-            self.show_error(error)  # first, because the robot at rest may fail, too
+            self.status.show_error(error)  # first, because the robot at rest may fail, too
             result, problem = compute_rest(case), error
         result = replace(result, warnings=(*warned, *result.warnings))
-        before, history, time_before = (self.case, self.result), self._history, self.timeline.time
-        self._history = History(case)
-        try:
-            self._show_opened(case, result, 0.0)
-        except Exception:
-            if before[1] is not None:
-                self._history = history
-                self._show_opened(before[0], before[1], time_before)
-            raise
+        self.case, self._history = case, History(case)
+        self._invalid, self._invalid_error, self.control_error = {}, problem, None
         self._stale = self._was_superseded(result)
-        if problem is not None:
-            self._invalid_error = problem
-            self._update_status()
-
-    def _show_opened(self, case: StudioCase | None, result: Result, begin: float) -> None:
-        self.case, self._invalid, self._invalid_error, self.control_error = case, {}, None, None
-        self.timeline.time = begin
+        self.timeline.time = 0.0
         self.view.thicken_to(thickness_factor(result.system))
         self._set_result(result)
-        problems = self._draw()  # first, because the panels take a browser longer
+        problem = self._draw()  # first, because the panels take a browser longer
         assert self.frames is not None
         self.scene.set_ground(
             Ground.from_points(result.system.robot, self.frames.cloud),
             look=self._preview_time is None or time.monotonic() - self._preview_time < KEEP_CAMERA_AFTER_S,
         )
         self._preview_time = None
-        self.parameters_panel.build(self.case)
-        self.control_panel.offer(_goal_units(result.system) if self.case is not None else {})
-        self.control_panel.show(NO_CONTROL if self.case is None else self.case.control)
-        self.sweeps.offer(self.case)
-        self._update_panels(problems)
+        self.parameters_panel.build(case)
+        self.control_panel.offer(_goal_units(result.system) if case is not None else {})
+        self.control_panel.show(NO_CONTROL if case is None else case.control)
+        self.sweeps.offer(case)
+        self._update_panels(problem)
 
     @staticmethod
     def load_recorded(run: Run) -> Result:
@@ -183,6 +180,10 @@ class Page(JobThread):
         if not all(np.isfinite(run.array(name)).all() for name in ("time", "q")):
             raise ValueError("this run has times or coordinates that are not finite: it cannot be shown")
         return Result(System(run.robot, native=False), run)
+
+    def download(self, name: str, content: bytes) -> None:
+        """Send a file to the browser, which saves it."""
+        self.client.send_file_download(name, content, save_immediately=True)
 
     def set_parameter(self, name: str, value: float | str) -> None:
         """Set a parameter to a value or a typed text. Called from any thread."""
@@ -314,7 +315,7 @@ class Page(JobThread):
         self.files.clear()
         self.timeline.set_end(float(result.run.array("time")[-1]))
 
-    def _update_panels(self, problems: Sequence[Exception] = ()) -> None:
+    def _update_panels(self, problem: Exception | None) -> None:
         """Update the panels after the arm, because they take a browser longer."""
         assert self.result is not None
         if self._described_result is not self.result:
@@ -325,25 +326,25 @@ class Page(JobThread):
             self._update_status()
         self.plots.update()
         self.control_panel.update()
-        for problem in problems[:1]:
-            self.show_error(problem)
+        if problem is not None:
+            self.status.show_error(problem)
 
-    def _draw(self) -> list[Exception]:
+    def _draw(self) -> Exception | None:
+        """Draw the arm; return the error of what cannot be shown with it."""
         assert self.result is not None
         self.frames = MeshFrames(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
-        problems = self.view.update(self.frames)
+        problem = self.view.update(self.frames)
         if self.shape is not None:
             self.modes.choose()  # rescales the mode to its previous size
         self._show_arm()
         self.client.flush()  # send it while the rest is prepared
         self.view.update_trace(self.frames)
-        return problems
+        return problem
 
     def redraw(self) -> None:
         """Build the frames again for another run or another magnification."""
-        if self.result is None:
-            return
-        self._update_panels(self._draw())
+        if self.result is not None:
+            self._update_panels(self._draw())
 
     def show(self) -> None:
         """Show the frame at the current time."""
@@ -362,16 +363,6 @@ class Page(JobThread):
             state = self.view.view_state(self.frames, k, playing=self.timeline.playing)
         self.scene.show(state)
 
-    # --- messages ---
-
-    @property
-    def error(self) -> str:
-        return self.status.error
-
-    def show_error(self, error: BaseException) -> None:
-        """Show an error in the page."""
-        self.status.show_error(error)
-
     def reset_status(self) -> None:
         """Remove messages of earlier actions; errors of invalid parameters remain."""
         if self.result is not None:
@@ -384,7 +375,7 @@ class Page(JobThread):
         )
         for problem in (self.control_error, self._invalid_error):
             if problem is not None:
-                self.show_error(problem)
+                self.status.show_error(problem)
 
     def _build(self) -> None:
         gui = self.client.gui

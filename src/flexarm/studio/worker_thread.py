@@ -11,9 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flexarm.foundation.messages import shown
 from flexarm.studio.files import oversize_message
-from flexarm.studio.server import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
@@ -131,21 +129,14 @@ class BrowserEvents:
         """Handle one event; malformed ones are ignored."""
         try:
             event = json.loads(text[:MAX_EVENT_LENGTH])
-            kind = event["kind"]
-            if kind == "map":
+            if event["kind"] == "map":
                 x, y = float(event["x"]), float(event["y"])
-            elif kind == "large":
-                name, size = str(event["name"]), int(event["size"])
-            elif kind == "several":
-                count = int(event["count"])
+            elif event["kind"] == "large":
+                message = oversize_message(str(event["name"]), int(event["size"]))
             else:
-                return
+                message = f"{int(event['count'])} files were dropped: drop one at a time"
         except (ValueError, TypeError, KeyError):
             return
-        self._page.reset_status()
-        if kind == "map":
-            self._page.sweeps.click(x, y)
-        elif kind == "large" and size > MAX_FILE_BYTES:
-            raise ValueError(oversize_message(name, size))
-        elif kind == "several":
-            raise ValueError(f"{shown(count)} files were dropped: drop one at a time")
+        if event["kind"] != "map":
+            raise ValueError(message)
+        self._page.sweeps.click(x, y)

@@ -91,7 +91,7 @@ class ControlPanel:
         on_input(switch(back=True), self._shaper, self._gravity, self._design_fixed)
         on_input(switch(back=False), *self._gains.values(), *self._numbers.values(), self._travel_time)
         on_input(self._on_bandwidth, self._bandwidth)
-        on_click(lambda: page.submit(self._compare), self._compare_button)
+        on_click(lambda: page.act(self._compare), self._compare_button)
 
     def _on_bandwidth(self) -> None:
         self._bandwidth_typed = bool(str(self._bandwidth.value).strip())
@@ -144,7 +144,6 @@ class ControlPanel:
         )
 
     def _compare(self) -> None:
-        self._page.reset_status()
         self._page.view.toggle_uncontrolled_ghost()
         self._page.redraw()
 

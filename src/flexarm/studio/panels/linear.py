@@ -56,9 +56,9 @@ class ModesPanel:
         self._choice = gui.add_dropdown("animate", (NO_MODE,), initial_value=NO_MODE)
         self._table = gui.add_markdown("")
 
-        on_click(lambda: page.submit(self.compute), self._compute)
-        on_input(lambda: page.submit(self.compute), self._joints)
-        on_input(lambda: page.submit(self.choose), self._choice)
+        on_click(lambda: page.act(self.compute), self._compute)
+        on_input(lambda: page.act(self.compute), self._joints)
+        on_input(lambda: page.act(self.choose), self._choice)
 
     @property
     def chosen_name(self) -> str:
@@ -83,7 +83,6 @@ class ModesPanel:
         page = self._page
         if page.result is None or page.frames is None:
             return
-        page.reset_status()
         system = page.result.system
         posture = joint_posture(system, page.frames, page.timeline.time)
         holds = locked_joints(system, posture) if self._joints.value == LOCKED else dict[str, Hold]()
@@ -160,7 +159,7 @@ class ResponsePanel:
         self._folder = self._gui.add_folder(None)
         self._drawn: list[Any] = []
 
-        on_click(lambda: page.submit(self.compute), self._compute)
+        on_click(lambda: page.act(self.compute), self._compute)
         on_input(self._on_output, self._output)
 
     def _on_output(self) -> None:
@@ -191,7 +190,6 @@ class ResponsePanel:
         page = self._page
         if page.result is None or page.frames is None:
             return
-        page.reset_status()
         system = page.result.system
         if not system.inputs:
             raise ValueError("response: no joint of this robot has an actuator")

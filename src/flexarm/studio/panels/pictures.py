@@ -47,7 +47,7 @@ class PicturesPanel:
         picture = _Picture(page, kind)
         if kind == "png":
             image = picture.render(*self._current_frame())
-            page.client.send_file_download(f"{stem}.png", encode_png(image), save_immediately=True)
+            page.download(f"{stem}.png", encode_png(image))
             return
         require_available(f".{kind}")
         frames, order = self._frames_in_order()
@@ -58,9 +58,7 @@ class PicturesPanel:
             finally:
                 page.submit(page.scene.release)
 
-        self.task.start(
-            record, lambda content: page.client.send_file_download(f"{stem}.{kind}", content, save_immediately=True)
-        )
+        self.task.start(record, lambda content: page.download(f"{stem}.{kind}", content))
         page.scene.hold()
 
     def _encode(self, kind: str, frames: list[Frame], order: list[int], picture: _Picture) -> bytes:

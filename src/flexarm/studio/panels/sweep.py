@@ -149,11 +149,11 @@ class SweepPanel:
         self._begin = gui.add_button("Sweep")
         self._save = gui.add_button("Save the sweep (.nc)", visible=False)
 
-        on_click(lambda: page.submit(self.begin), self._begin)
-        on_input(lambda: page.submit(self.draw), self._quantity)
-        on_input(lambda: page.submit(self._choose), self._member)
+        on_click(lambda: page.act(self.begin), self._begin)
+        on_input(lambda: page.act(self.draw), self._quantity)
+        on_input(lambda: page.act(self._choose), self._member)
         on_click(lambda: page.submit_run(lambda: self.open(parse_count(self._member.value, "member"))), self._open)
-        on_click(lambda: page.submit(self.save), self._save)
+        on_click(lambda: page.act(self.save), self._save)
 
     # --- the sweep ---
 
@@ -218,7 +218,6 @@ class SweepPanel:
 
     def _choose(self) -> None:
         """Choose the member whose number was typed."""
-        self._page.reset_status()
         if self.sweep is not None:
             member = parse_count(self._member.value, "member")
             self.sweep.changes(member)  # raises for an invalid number
@@ -230,7 +229,6 @@ class SweepPanel:
     def begin(self) -> None:
         """Compute a sweep of the current case in a thread of its own; the page remains usable."""
         page = self._page
-        page.reset_status()
         if page.case is None:
             raise ValueError("sweep: a recorded run cannot be varied; open a robot file")
         ranges, case = [each for panel in self._ranges for each in panel.value()], page.case
@@ -251,7 +249,6 @@ class SweepPanel:
     def draw(self) -> None:
         """Draw the map of the chosen quantity."""
         if self.sweep is not None:
-            self._page.reset_status()
             self._map = SweepMap(self.sweep, str(self._quantity.value), self._chosen or 0)
             self.mark()
 
@@ -276,7 +273,6 @@ class SweepPanel:
         if self.sweep is None or self.base is None:
             return
         page = self._page
-        page.reset_status()
         changes, before = self.sweep.changes(member), page.case
         self._choose_member(member)
         self._member_notes = []
@@ -294,7 +290,7 @@ class SweepPanel:
 
     def save(self) -> None:
         if self.sweep is not None:
-            self._page.client.send_file_download("sweep.nc", encode_sweep(self.sweep), save_immediately=True)
+            self._page.download("sweep.nc", encode_sweep(self.sweep))
 
     def _require_same_run(self, member: int, result: Result) -> None:
         """Raise an error if a run does not end where the sweep's member did."""

@@ -146,7 +146,7 @@ class ViewPanel:
         self._arrows = gui.add_checkbox("torques and loads", False)
 
         on_input(
-            lambda: page.submit(page.redraw),
+            lambda: page.act(page.redraw),
             *(self._magnify, self._thicken, self._colouring, self._ghost_choice, self._trace, self._arrows),
         )
 
@@ -181,40 +181,41 @@ class ViewPanel:
         """Show or hide the run without control as a ghost."""
         self._ghost_choice.value = NO_GHOST if self._ghost_choice.value == UNCONTROLLED_GHOST else UNCONTROLLED_GHOST
 
-    def update(self, frames: MeshFrames) -> list[Exception]:
-        """Prepare colours, arrows and ghosts for other frames; return errors of those that cannot be shown."""
-        problems: list[Exception] = []
+    def update(self, frames: MeshFrames) -> Exception | None:
+        """Prepare colours, arrows and ghosts for other frames; return the error of what cannot be shown."""
+        problem: Exception | None = None
         self._force_arrows = Arrows(frames.system, frames.run, self.magnify) if self._arrows.value else None
         self._active_colouring, self.legend_labels, self._ghosts = NO_COLOURING, None, {}
-        try:
-            self._colour(frames, str(self._colouring.value))
-        except Exception as error:
-            problems.append(error)
+        for prepare in (self._colour, self._compare):
+            try:
+                prepare(frames)
+            except Exception as error:
+                problem = problem or error
         self._legend.visible = self._active_colouring != NO_COLOURING
-        try:
-            for name, other in self.compared_runs().items():
-                self._ghosts[name] = MeshFrames(other.system, other.run, self.magnify, self.thicken)
-        except Exception as error:
-            problems.append(error)
-        return problems
+        return problem
 
     def update_trace(self, frames: MeshFrames) -> None:
         """Show or hide the path of the tip."""
         self._page.scene.set_trace(frames.tip_path if self._trace.value else None)
 
-    def _colour(self, frames: MeshFrames, colouring: str) -> None:
+    def _colour(self, frames: MeshFrames) -> None:
+        colouring = str(self._colouring.value)
         if colouring != NO_COLOURING:
             largest = float(frames.values(colouring).max(initial=0.0))
             self.legend_labels = legend_labels(colouring, COLOURING_UNITS[colouring], largest)
             self._legend.content = legend_html(self.legend_labels)
         self._active_colouring = colouring
 
+    def _compare(self, frames: MeshFrames) -> None:
+        for name, other in self._compared_runs().items():
+            self._ghosts[name] = MeshFrames(other.system, other.run, self.magnify, self.thicken)
+
     @property
     def ghost_runs(self) -> dict[str, Run]:
         """The runs shown as ghosts, by their names in plots."""
         return {name: frames.run for name, frames in self._ghosts.items()}
 
-    def compared_runs(self) -> dict[str, Result]:
+    def _compared_runs(self) -> dict[str, Result]:
         """Return the runs to compare with, by name."""
         name, page = str(self._ghost_choice.value), self._page
         if name in (TWIN_GHOST, UNCONTROLLED_GHOST):
