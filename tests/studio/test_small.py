@@ -25,7 +25,8 @@ def test_time_line_stops_at_its_end_unless_it_loops() -> None:
     assert (line.time, line.playing) == (0.0, True)
     line.seek(9.0)
     assert line.time == 1.0
-    line.set_end(0.5)
+    line.end = 0.5
+    line.seek(line.time)
     assert line.time == 0.5
     line.toggle()
     line.advance(1.0)

@@ -417,9 +417,9 @@ def test_ranges_contain_valid_values_only() -> None:
     light = CASE.with_({"links.a.payload.mass": 0.0})
     numbers = sweepable_parameters(light)
     name = "links.a.payload.mass"
-    found = Range.around(name, numbers[name], lambda value: is_valid(light, name, value))
+    found = Range.around(numbers[name], lambda value: is_valid(light, name, value))
     assert (found.first, found.last) == (0.0, 0.5)
-    start = Range.around("q0.a.q", replace(numbers["q0.a.q"], value=0.0), lambda _: True)
+    start = Range.around(replace(numbers["q0.a.q"], value=0.0), lambda _: True)
     assert (start.first, start.last) == (-0.5, 0.5)
 
 

@@ -115,8 +115,9 @@ class Page(JobThread):
         """Submit a job of the user, which removes messages of earlier ones."""
 
         def run_job() -> None:
-            self.reset_status()
-            job()
+            if self.result is not None:
+                self.reset_status()
+                job()
 
         self.submit(run_job)
 
@@ -151,7 +152,7 @@ class Page(JobThread):
         except Exception as error:
             if self.result is not None or case is None:
                 raise
-            self.status.show_nothing()
+            self.status.show_text("This case cannot be computed.")
             self.status.show_error(error)  # first, because the robot at rest may fail, too
             result, problem = compute_rest(case), error
         result = replace(result, warnings=(*warned, *result.warnings))
@@ -237,7 +238,7 @@ class Page(JobThread):
             waited = time.monotonic() - begin
             if waited > BUSY_AFTER_S and not announced:
                 announced = True
-                self.status.show_busy()
+                self.status.show_text("computing ... (Stop, in Parameters, ends it)")
             return (
                 self._closed
                 or self._stop
@@ -313,7 +314,8 @@ class Page(JobThread):
         self.result, self.run_count = result, self.run_count + 1
         self.modes.clear()
         self.files.clear()
-        self.timeline.set_end(float(result.run.array("time")[-1]))
+        self.timeline.end = float(result.run.array("time")[-1])
+        self.timeline.seek(self.timeline.time)
 
     def _update_panels(self, problem: Exception | None) -> None:
         """Update the panels after the arm, because they take a browser longer."""

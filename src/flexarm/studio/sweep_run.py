@@ -55,9 +55,9 @@ class Range:
     is_integer: bool = False
 
     @staticmethod
-    def around(field: str, number: Parameter, possible: Callable[[float], bool] = lambda _: True) -> Range:
+    def around(number: Parameter, possible: Callable[[float], bool]) -> Range:
         """Return the range from half to one and a half times the current value, as far as values are `possible`."""
-        now = number.value
+        field, now = number.name, number.value
         if number.is_integer:
             first = now - 1 if now > 1 and possible(now - 1) else now
             return Range(field, first, first + 3, 4, True)

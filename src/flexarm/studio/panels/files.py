@@ -41,11 +41,11 @@ class KeptPanel:
     def keep(self) -> None:
         """Keep the current run for comparison."""
         page = self._page
-        if page.result is not None:
+        assert page.result is not None
+        self._count += 1
+        while (name := f"run {self._count}") in page.kept:  # a name that the user gave to another run
             self._count += 1
-            while (name := f"run {self._count}") in page.kept:  # a name that the user gave to another run
-                self._count += 1
-            self.add_run(name, page.result)
+        self.add_run(name, page.result)
 
     def rename(self) -> None:
         """Give the chosen run the typed name."""
@@ -55,7 +55,7 @@ class KeptPanel:
         if name in page.kept or name in RESERVED_NAMES:
             raise ValueError(f"its name = {shown(name)}: must differ from the names of other runs and ghosts")
         page.kept = {name if each == before else each: result for each, result in page.kept.items()}
-        page.view.renamed(before, name, list(page.kept))
+        page.view.offer(list(page.kept), (before, name))
         self._list(name, typed=True)
         page.redraw()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from flexarm.foundation.messages import format_number
 from flexarm.robot.io.files import SIMULATION
 from flexarm.studio.case import Parameter, StudioCase
-from flexarm.studio.panels.widgets import add_number_box, format_number, on_input
+from flexarm.studio.panels.widgets import add_number_box, on_input
 
 OnChange = Callable[[str, float | str], None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,11 +60,6 @@ class TimeLine:
     def seek(self, time: float) -> None:
         self.time = min(max(time, 0.0), self.end)
 
-    def set_end(self, end: float) -> None:
-        """Set the end; the time stays if it is not beyond the end."""
-        self.end = end
-        self.seek(self.time)
-
 
 SLIDER_INTERVAL_S = 0.1  # while playing
 
@@ -72,7 +68,7 @@ class TimePanel:
     """The fields of playback."""
 
     def __init__(self, page: Page) -> None:
-        self._page, gui = page, page.client.gui
+        self._page, line, gui = page, page.timeline, page.client.gui
         self._updated_at = 0.0
         self._play = gui.add_button("Play")
         self._slider = gui.add_slider("time (s)", 0.0, 1.0, 1e-4, 0.0)
@@ -80,10 +76,10 @@ class TimePanel:
         self._loop = gui.add_checkbox("loop", True)
 
         async def speed_changed(event: Any) -> None:
-            page.timeline.speed, page.timeline.loop = SPEEDS[self._speed.value], bool(self._loop.value)
+            line.speed, line.loop = SPEEDS[self._speed.value], bool(self._loop.value)
 
-        on_click(lambda: page.submit(self._toggle), self._play)
-        on_input(self._on_slider, self._slider)
+        on_click(lambda: page.submit(lambda: self._show_run(line.toggle)), self._play)
+        on_input(lambda: page.submit(lambda: self._show_run(lambda: line.seek(self._slider.value))), self._slider)
         self._speed.on_update(speed_changed)
         self._loop.on_update(speed_changed)
 
@@ -102,28 +98,16 @@ class TimePanel:
             self._updated_at = now
             self._slider.value = min(line.time, self._slider.max)
 
-    def _on_slider(self) -> None:
-        value = float(self._slider.value)
-        self._page.submit(lambda: self._scrub(value))
-
-    def _toggle(self) -> None:
+    def _show_run(self, change: Callable[[], None]) -> None:
+        """Show the run, not a mode, after a change of the time line."""
         self._page.modes.show_run()
-        self._page.timeline.toggle()
-        self._page.show()
-
-    def _scrub(self, value: float) -> None:
-        self._page.modes.show_run()
-        self._page.timeline.seek(value)
+        change()
         self._page.show()
 
 
 NO_COLOURING = "none"
-NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST, ALL_GHOSTS = RESERVED_NAMES = (
-    "none",
-    "rigid twin",
-    "without control",
-    "all kept runs",
-)
+NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST, ALL_GHOSTS = "none", "rigid twin", "without control", "all kept runs"
+RESERVED_NAMES = (NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST, ALL_GHOSTS)
 
 
 class ViewPanel:
@@ -139,16 +123,12 @@ class ViewPanel:
         self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
         self._colouring = gui.add_dropdown("colour links by", COLOURINGS, initial_value=NO_COLOURING)
         self._legend = gui.add_html("", visible=False)
-        self._ghost_choice = gui.add_dropdown(
-            "ghost", (NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST), initial_value=NO_GHOST
-        )
+        self._ghost_choice = gui.add_dropdown("ghost", RESERVED_NAMES[:3], initial_value=NO_GHOST)
         self._trace = gui.add_checkbox("trace of the tip", True)
         self._arrows = gui.add_checkbox("torques and loads", False)
 
-        on_input(
-            lambda: page.act(page.redraw),
-            *(self._magnify, self._thicken, self._colouring, self._ghost_choice, self._trace, self._arrows),
-        )
+        fields = (self._magnify, self._thicken, self._colouring, self._ghost_choice, self._trace, self._arrows)
+        on_input(lambda: page.act(page.redraw), *fields)
 
     @property
     def magnify(self) -> float:
@@ -163,19 +143,13 @@ class ViewPanel:
         self._thicken.max = max(50.0, 2 * factor)
         self._thicken.value = factor
 
-    def offer(self, kept: list[str]) -> None:
-        """Offer runs as ghosts."""
+    def offer(self, kept: list[str], renamed: tuple[str, str] = ("", "")) -> None:
+        """Offer runs as ghosts, of which one may have been renamed."""
         chosen = str(self._ghost_choice.value)
-        options = (NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST, *kept, *([ALL_GHOSTS] if len(kept) > 1 else []))
+        chosen = renamed[1] if chosen == renamed[0] else chosen
+        options = (*RESERVED_NAMES[:3], *kept, *([ALL_GHOSTS] if len(kept) > 1 else []))
         self._ghost_choice.options = options
         self._ghost_choice.value = chosen if chosen in options else NO_GHOST
-
-    def renamed(self, before: str, name: str, kept: list[str]) -> None:
-        """Follow the renaming of a kept run."""
-        chosen = self._ghost_choice.value == before
-        self.offer(kept)
-        if chosen:
-            self._ghost_choice.value = name
 
     def toggle_uncontrolled_ghost(self) -> None:
         """Show or hide the run without control as a ghost."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import error_text, format_number, shown
 from flexarm.foundation.progress import format_time_left
 from flexarm.plotting.films import render_pixels
-from flexarm.results.energy_balance import balance_sentence as describe_balance
+from flexarm.results.energy_balance import balance_sentence
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
 
@@ -51,16 +51,6 @@ def add_number_box(gui: Any, label: str, value: float, hint: str | None = None) 
     Number fields of browsers read `1e-2` as -12; `page.js` handles the arrow keys of text fields instead.
     """
     return gui.add_text(label, format_number(value), hint=hint)
-
-
-def format_number(value: float) -> str:
-    """Return a number as text that is read back exactly.
-
-    >>> format_number(0.15), format_number(8e-14), format_number(2.1e11), format_number(0.1 + 0.2)
-    ('0.15', '8e-14', '210000000000', '0.30000000000000004')
-    """
-    short = f"{value:.15g}"
-    return short if float(short) == value else repr(float(value))
 
 
 def parse_number(text: Any, name: str) -> float:
@@ -243,17 +233,12 @@ class Status:
         """Number the next errors as those of another action, so that equal messages are shown again."""
         self._action_count += 1
 
-    def show_busy(self) -> None:
-        """Announce that a run is being computed."""
-        self._text.content = text_box("computing ... (Stop, in Parameters, ends it)")
-
-    def show_nothing(self) -> None:
-        """State that not even the robot at rest can be computed."""
-        self._text.content = text_box("This case cannot be computed.")
+    def show_text(self, text: str) -> None:
+        """Show a text in place of the description of a run."""
+        self._text.content = text_box(text)
 
     def show_error(self, error: BaseException) -> None:
-        text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-        self.error = text or type(error).__name__
+        self.error = error_text(error) or type(error).__name__
         self._show_error()
 
     def _show_error(self) -> None:
@@ -271,15 +256,13 @@ class Status:
         if self.error:
             self._show_error()
         text = f"{run.robot.name}: at rest, because its run cannot be computed." if at_rest else _describe_run(result)
-        self._text.content = "".join(
-            [text_box(text), *(text_box(each, *NOTE_COLOURS) for each in _find_notes(result, case))]
-        )
+        notes = (text_box(each, *NOTE_COLOURS) for each in _find_notes(result, case))
+        self._text.content = "".join([text_box(text), *notes])
 
 
 def _describe_run(result: Result) -> str:
-    run = result.run
-    share = run.statistics.get("energy_share")
-    balance = f"; {describe_balance(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
+    run, share = result.run, result.run.statistics.get("energy_share")
+    balance = f"; {balance_sentence(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
     took = f" in {1e3 * result.seconds:.0f} ms" if result.seconds else ""
     ended = "" if run.status == "completed" else f"; {run.reason}"
     return f"{run.robot.name}: {run.array('time')[-1]:g} s computed{took}{balance}{ended}"
