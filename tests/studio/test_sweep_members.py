@@ -96,7 +96,7 @@ def test_further_fields_are_fixed_at_the_values_of_the_member() -> None:
     over = OVER | {"q0.a.q": [0.0, 0.5]}
     sweep = SweepResults(fa.sweep(BAR, over, measure=["tip"], **OPTIONS))
     second = SweepMap(sweep, "tip.y", 1)
-    assert second.fixed == {"q0.a.q": 1}
+    assert second.fixed == {"q0.a.q": 0.5}
     assert second.member_at(*second.position(7)) == 7
     page = opened_page(sweep=sweep)
     act(page, "member", 7)

@@ -199,8 +199,9 @@ def read_ranges(case: StudioCase) -> dict[str, Range]:
 def find_mismatches(sweep: SweepResults, base: StudioCase) -> list[str]:
     """Return sentences about differences between a sweep and the current case."""
     found = []
-    if sweep.robot and sweep.robot != base.robot.name:
-        found.append(f"The sweep is of {sweep.robot!r}, this robot is {base.robot.name!r}.")
+    robot = sweep.data.attrs.get("robot", base.robot.name)
+    if robot != base.robot.name:
+        found.append(f"The sweep is of {robot!r}, this robot is {base.robot.name!r}.")
     length = real(base.plan.get("duration"))
     if sweep.duration is not None and length is not None and abs(sweep.duration - length) > 1e-9 * length:
         found.append(f"The sweep's runs take {sweep.duration:g} s, those of this simulation {length:g} s.")

@@ -243,10 +243,8 @@ class SweepPanel:
         self._chosen, self._member_notes, sweep = member, list(notes), self._map.sweep
         if not typed:
             self._member.value = "" if member is None else format_number(member)
-        if member is not None:
-            place = sweep.index_of(member)
-            if {name: place[name] for name in self._map.fixed} != self._map.fixed:
-                self._map = SweepMap(sweep, self._map.quantity, member)
+        if member is not None and not self._map.fixed.items() <= sweep.changes(member).items():
+            self._map = SweepMap(sweep, self._map.quantity, member)
         self._update_map()
 
     def click(self, x: float, y: float) -> None:
@@ -269,7 +267,7 @@ class SweepPanel:
         target = replace(self.base.with_(changes), control=control, sweep=section)
         self._opened = member, target
         result = page.go_to(target)
-        self._mark(member, [] if before is None else describe_resets(before, target, set(sweep.fields)))
+        self._mark(member, [] if before is None else describe_resets(before, target, set(sweep.columns)))
         _require_same_run(sweep.final_tip(member), result)
 
     def save(self) -> None:
@@ -284,7 +282,7 @@ class SweepPanel:
         if member is None:
             text = text_box(f"{sweep.size} members; the current run is not one of them.")
         else:
-            colours = () if sweep.status(member) in SUCCESSFUL else ERROR_COLOURS
+            colours = () if sweep.are_successful[member] else ERROR_COLOURS
             text = text_box(sweep.describe(member, self._map.quantity), *colours)
         self._text.content = "".join([*notes, text])
 
