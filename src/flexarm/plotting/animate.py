@@ -16,7 +16,6 @@ from flexarm.foundation.validation import Array, real_number
 from flexarm.plotting import films
 from flexarm.plotting.arguments import (
     require_bool,
-    require_magnification,
     require_optional_run,
     require_run,
     select_times,
@@ -49,7 +48,7 @@ class Snapshots:
     """Postures of a run at any times; `magnify` is the factor by which deflections are exaggerated."""
 
     def __init__(self, run: Run, magnify: float = 1.0) -> None:
-        self.run, self.magnify = run, require_magnification(magnify)
+        self.run, self.magnify = run, real_number("magnify", magnify, least=0)
         self.system = System(run.robot, native=False)
 
     def arm(self, times: Array) -> Arm:
@@ -109,7 +108,7 @@ class Animation:
     ) -> None:
         self.run, self.other = require_run("run", run), require_optional_run("other", other)
         self.fps, self.speed = real_number("fps", fps, above=0), real_number("speed", speed, above=0)
-        self.magnify = require_magnification(magnify)
+        self.magnify = real_number("magnify", magnify, least=0)
         self.trace, self.dpi = require_bool("trace", trace), real_number("dpi", dpi, above=0, most=MAX_DPI)
         self.progress = None if progress is None else require_bool("progress", progress)
         self.times()  # raises if there are too many frames

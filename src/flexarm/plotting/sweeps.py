@@ -11,7 +11,7 @@ import numpy as np
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.plotting.colours import LINE_STYLES
-from flexarm.plotting.style import Picture, draw_grid, escape_math, wrap_title
+from flexarm.plotting.style import Picture, draw_grid, escape_math, place_legend, wrap_title
 from flexarm.results.netcdf import warn_of_version
 from flexarm.sweeps.monte_carlo import random_sample
 
@@ -307,9 +307,8 @@ def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> P
                 plot.set_xlabel(_axis_label(data, field))
             draw_grid(plot)
     figure.align_ylabels()
-    handles, labels = plots[0].get_legend_handles_labels()
-    if labels:
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9, frameon=False)
+    if plots[0].get_legend_handles_labels()[1]:
+        place_legend(figure, plots[0], "lower", ncols=3, fontsize=9)
     return figure
 
 

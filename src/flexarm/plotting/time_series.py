@@ -12,7 +12,15 @@ from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.plotting.arguments import require_names, require_optional_run, require_run
 from flexarm.plotting.colours import COMPARISON_COLOUR, LINE_STYLES
-from flexarm.plotting.style import Picture, draw_grid, draw_line, escape_math, wrap_title
+from flexarm.plotting.style import (
+    Picture,
+    create_columns,
+    draw_grid,
+    draw_line,
+    escape_math,
+    place_legend,
+    wrap_title,
+)
 from flexarm.results.by_name import available, coordinates_of, named
 from flexarm.results.run import Run
 
@@ -31,21 +39,16 @@ def create_panels(count: int, height: float, columns: int = 2) -> tuple[Picture,
     columns = min(columns, count)
     rows = -(-count // columns)
     figure = Picture(figsize=(7.0 if columns == 1 else 10.5, 1.0 + height * rows))
-    sizes = [len(range(column, count, columns)) for column in range(columns)]
-    units = int(np.lcm.reduce(sizes))
-    cells = figure.add_gridspec(units, columns)
-    plots: list[Any] = []
-    for k in range(count):
-        row, column = divmod(k, columns)
-        span = units // sizes[column]
-        plot = figure.add_subplot(cells[row * span : (row + 1) * span, column], sharex=plots[0] if plots else None)
-        plots.append(plot)
-        draw_grid(plot)
-        if row == sizes[column] - 1:
-            plot.set_xlabel("time (s)")
-        else:
-            plot.tick_params(labelbottom=False)
-    return figure, plots
+    counts = [len(range(column, count, columns)) for column in range(columns)]
+    filled = create_columns(figure, counts)
+    for plots in filled:
+        for plot in plots:
+            draw_grid(plot)
+            plot.tick_params(labelbottom=plot is plots[-1])
+            if plot is not filled[0][0]:
+                plot.sharex(filled[0][0])
+        plots[-1].set_xlabel("time (s)")
+    return figure, [filled[k % columns][k // columns] for k in range(count)]
 
 
 def draw_oscillation(plot: Any, k: int, t: Array, values: Array, label: str) -> None:
@@ -152,9 +155,8 @@ def _figure_legend(figure: Picture, plot: Any, runs: Mapping[str, Run]) -> None:
     if len(runs) == 1:
         figure.suptitle(wrap_title(next(iter(runs)), figure.get_figwidth()), fontsize=11)
         return
-    handles, labels = plot.get_legend_handles_labels()
-    columns = 1 if max(map(len, labels)) > 30 else min(4, len(labels))
-    figure.legend(handles, labels, loc="outside upper center", ncols=columns, fontsize=9, frameon=False)
+    labels = plot.get_legend_handles_labels()[1]
+    place_legend(figure, plot, "upper", ncols=1 if max(map(len, labels)) > 30 else min(4, len(labels)), fontsize=9)
 
 
 def _common_quantities(runs: Mapping[str, Run]) -> list[str]:
