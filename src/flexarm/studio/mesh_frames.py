@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
@@ -64,16 +64,14 @@ def legend_labels(quantity: str, unit: str, largest: float) -> tuple[str, str, s
 def legend_html(labels: tuple[str, str, str]) -> str:
     """Return the colour map with labels as HTML."""
     quantity, low, high = (html.escape(each) for each in labels)
-    bar = (
-        f"height:14px;border:1px solid #888;background:linear-gradient(90deg,{','.join(f'rgb{c}' for c in COLOUR_MAP)})"
-    )
+    stops = ",".join(f"rgb{colour}" for colour in COLOUR_MAP)
+    bar = f"height:14px;border:1px solid #888;background:linear-gradient(90deg,{stops})"
     ends = f'<div style="display:flex;justify-content:space-between"><span>{low}</span><span>{high}</span></div>'
     return f'<div style="font-size:12px;padding:4px 10px">{quantity}<div style="{bar}"></div>{ends}</div>'
 
 
-Colouring = Literal["none", "deflection", "strain", "moment"]
-COLOURINGS: tuple[str, ...] = get_args(Colouring)
 COLOURING_UNITS = {"deflection": "m", "strain": "1", "moment": "N m"}
+COLOURINGS = ("none", *COLOURING_UNITS)
 
 STATION_COUNT = 17  # along a link; odd, because moments are evaluated at every second station
 MAX_FRAME_COUNT = 600  # per run, evenly spaced among its samples

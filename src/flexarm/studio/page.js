@@ -181,7 +181,8 @@
     });
   };
 
-  // Tabs in one row; hints small and delayed, because they cover the fields above.
+  // Tabs in one row; hints small and delayed, because they cover the fields above; compact legends of plots without the
+  // cursor, which is the last series.
   const STYLE = `
     div:has(> :is(${HIDDEN})) + * { display: none }
     input[data-rejected] { border-color: #b3261e !important; background: #fdecea !important }
@@ -193,6 +194,9 @@
     .mantine-Tooltip-tooltip { width: max-content !important; padding: 1px 6px !important; font-size: 11px !important;
       pointer-events: none; animation: studio-delay 1s }
     body:has(input:focus) .mantine-Tooltip-tooltip { display: none }
+    .uplot .u-legend { line-height: 1.15; margin: 0 }
+    .uplot .u-legend :is(th, td) { padding: 0 2px }
+    .u-legend .u-series:last-child, .u-over > .u-cursor-pt:last-child { display: none }
   `;
 
   // The arm is one mesh; the second half of its vertices, which no triangle uses, are the colours of the first half. They

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ AXES_LENGTH = 0.06  # of the axes at the base, relative to the robot
 class Ground:
     """The ground of a robot that lies in a cloud of points.
 
-    The robot's up direction becomes the z axis of the view: `rotation` (angle, axis) turns directions of the robot into
-    those of the view. All positions are in the view, except `base`, which is in the robot's frame.
+    The robot's up direction becomes the z axis of the view: `wxyz` is the quaternion that turns directions of the robot
+    into those of the view. All positions are in the view, except `base`, which is in the robot's frame.
     """
 
-    rotation: tuple[float, Array]
+    wxyz: Array
     low: Array
     high: Array
     base: tuple[float, ...]
@@ -34,9 +34,9 @@ class Ground:
     @staticmethod
     def from_points(robot: Robot, cloud: Array) -> Ground:
         """Return the ground of a robot whose points are a cloud (n, 3)."""
-        rotation = upright_rotation(up_direction(robot, cloud))
-        points = cloud @ axis_rotation(*rotation).T
-        return Ground(rotation, points.min(axis=0), points.max(axis=0), tuple(robot.base.position))
+        wxyz = upright_rotation(up_direction(robot, cloud))
+        points = rotate(wxyz, cloud)
+        return Ground(wxyz, points.min(axis=0), points.max(axis=0), tuple(robot.base.position))
 
     @property
     def size(self) -> float:
@@ -48,19 +48,10 @@ class Ground:
         return round_up_nicely(self.size / 8)
 
     @property
-    def extent(self) -> float:
-        return float(self.cell * np.ceil(1.6 * self.size / self.cell))
-
-    @property
     def middle(self) -> Array:
         found = np.round((self.low + self.high) / 2 / self.cell) * self.cell
         found[2] = self.low[2] - 0.03 * self.size
         return np.asarray(found)
-
-    @property
-    def axes_length(self) -> float:
-        """Length of the axes at the base (m)."""
-        return AXES_LENGTH * self.size
 
     def labels(self) -> list[tuple[str, Array]]:
         """Return the ruler's labels and their positions, and the size of grid cells."""
@@ -81,30 +72,30 @@ class Ground:
 
 def up_direction(robot: Robot, cloud: Array) -> Array:
     """Return the direction against gravity; without gravity, the normal of the robot's plane, or z."""
-    gravity = np.array(robot.gravity)
+    gravity, extent = np.array(robot.gravity), np.ptp(cloud, axis=0)
     if gravity.any():
         axis = int(np.abs(gravity).argmax())
         return np.asarray(-np.sign(gravity[axis]) * np.eye(3)[axis])
-    flat = np.flatnonzero(np.ptp(cloud, axis=0) < 0.05 * np.ptp(cloud, axis=0).max())
+    flat = np.flatnonzero(extent < 0.05 * extent.max())
     return np.asarray(np.eye(3)[2 if 2 in flat or not len(flat) else int(flat[0])])
 
 
-def upright_rotation(up: Array) -> tuple[float, Array]:
-    """Return angle and axis of the rotation that turns a coordinate direction to z."""
-    axis = np.cross(up, [0.0, 0.0, 1.0])
-    if axis.any():
-        return np.pi / 2, axis
-    return (0.0 if up[2] > 0 else np.pi), np.array([1.0, 0.0, 0.0])
+def upright_rotation(up: Array) -> Array:
+    """Return the quaternion (w, x, y, z) of the rotation that turns a coordinate direction to z.
 
-
-def axis_rotation(angle: float, axis: Array) -> Array:
-    """Return the rotation matrix of an angle about a unit vector.
-
-    >>> axis_rotation(*upright_rotation(np.array([0.0, 1.0, 0.0]))).round(9) @ [0.0, 1.0, 0.0]
-    array([0., 0., 1.])
+    >>> rotate(upright_rotation(np.array([0.0, -1.0, 0.0])), np.array([[0.0, -1.0, 0.0]])).round(9) + 0.0
+    array([[0., 0., 1.]])
     """
-    cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross)
+    if up[2] < -0.5:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    found = np.append(1.0 + up[2], np.cross(up, [0.0, 0.0, 1.0]))
+    return np.asarray(found / np.linalg.norm(found))
+
+
+def rotate(wxyz: Array, points: Array) -> Array:
+    """Rotate points (n, 3) by a unit quaternion."""
+    across = np.cross(wxyz[1:], points)
+    return np.asarray(points + 2 * (wxyz[0] * across + np.cross(wxyz[1:], across)))
 
 
 def round_up_nicely(size: float) -> float:
@@ -117,10 +108,6 @@ def round_up_nicely(size: float) -> float:
     return float(next(step * power for step in (1, 2, 5, 10) if step * power >= size * (1 - 1e-9)))
 
 
-def _no_arrows() -> Array:
-    return np.zeros((0, 2, 3))
-
-
 @dataclass(frozen=True)
 class ViewState:
     """The moving content of a view.
@@ -131,7 +118,7 @@ class ViewState:
         Corners (v, 3) of the arm, triangles (f, 3), and colours (v, 3) of corners (bytes).
     ghosts : tuple or None
         Corners and triangles of the arms to compare with.
-    arrows : ndarray, shape (n, 2, 3)
+    arrows : ndarray, shape (n, 2, 3), or None
         Start and end points.
     size : float
         Size of the robot (m), which scales the arrows.
@@ -141,13 +128,14 @@ class ViewState:
     faces: Any
     colours: Any
     ghosts: tuple[Any, Any] | None = None
-    arrows: Array = field(default_factory=_no_arrows)
+    arrows: Array | None = None
     size: float = 1.0
 
 
 ARROW_RADIUS = 0.006  # relative to the robot
 ARROW_HEAD = (2.5, 5.0)  # radius and length of the head, relative to the arrow's radius
 MAX_ARROW_LENGTH = 0.25  # relative to the robot
+MIN_ARROW_LENGTH = 1e-3  # relative to the longest; shorter ones are not drawn
 
 
 class Arrows:
@@ -159,10 +147,10 @@ class Arrows:
 
     def __init__(self, system: System, run: Run, magnify: float) -> None:
         self.system, self.magnify = system, magnify
-        self.size = sum(link.length for link in system.robot.links)
-        known = run.names
+        self.length = MAX_ARROW_LENGTH * sum(link.length for link in system.robot.links)
+        has_torques = any(name.startswith("torque.") for name in run.names)
         self._q = run.array("q")
-        self._torque = run["torque"].values if any(name.startswith("torque.") for name in known) else None
+        self._torque = run["torque"].values if has_torques else np.zeros((len(self._q), len(system.actuators)))
         self._load_places = run.options.get("load_places", [])
         self._loads = run.array("loads") if self._load_places else np.zeros((len(self._q), 0, 6))
 
@@ -171,36 +159,28 @@ class Arrows:
         q = magnify_deflections(self.system, self._q[sample : sample + 1], self.magnify)
         return np.array([*self._actuator_arrows(q, sample), *self._load_arrows(q, sample)]).reshape(-1, 2, 3)
 
-    def _actuator_arrows(self, q: Array, sample: int) -> list[tuple[Array, Array]]:
-        if self._torque is None:
-            return []
+    def _actuator_arrows(self, q: Array, sample: int) -> Iterator[tuple[Array, Array]]:
         largest = float(np.abs(self._torque).max(initial=0.0))
-        found = []
-        for k, actuator in enumerate(self.system.actuators):
-            value = float(self._torque[sample, k])
-            if largest == 0 or abs(value) < 1e-3 * largest:
+        for actuator, value in zip(self.system.actuators, self._torque[sample], strict=True):
+            if abs(value) <= MIN_ARROW_LENGTH * largest:
                 continue
             joint = self.system.robot.link(actuator.link).joint
             pose = self.system.frame(actuator.link, 0.0, q)[0]
             axis = np.array(joint.axis_vector) if isinstance(joint, Revolute) else np.array([1.0, 0.0, 0.0])
             if not isinstance(joint, (Revolute, FixedPrismatic)):
                 axis = np.array(joint.mount_matrix).T @ axis
-            axis = pose[:3, :3] @ axis
-            found.append((pose[:3, 3], pose[:3, 3] + MAX_ARROW_LENGTH * self.size * value / largest * axis))
-        return found
+            yield pose[:3, 3], pose[:3, 3] + self.length * value / largest * (pose[:3, :3] @ axis)
 
-    def _load_arrows(self, q: Array, sample: int) -> list[tuple[Array, Array]]:
-        """Return arrows of loads: those of forces end at their point of action, those of torques start there."""
+    def _load_arrows(self, q: Array, sample: int) -> Iterator[tuple[Array, Array]]:
+        """Yield arrows of loads: those of forces end at their point of action, those of torques start there."""
         parts = self._loads[..., :3], self._loads[..., 3:]
         largest = [float(np.linalg.norm(part, axis=-1).max(initial=0.0)) for part in parts]
-        found = []
         for k, (link, x) in enumerate(self._load_places):
+            point = self.system.frame(link, x, q)[0, :3, 3]
             for part, peak, offset in zip(parts, largest, (-1.0, 0.0), strict=True):
-                value = part[sample, k]
-                if peak > 0 and np.linalg.norm(value) > 1e-3 * peak:
-                    point, arrow = self.system.frame(link, x, q)[0, :3, 3], MAX_ARROW_LENGTH * self.size * value / peak
-                    found.append((point + offset * arrow, point + (offset + 1.0) * arrow))
-        return found
+                if np.linalg.norm(part[sample, k]) > MIN_ARROW_LENGTH * peak:
+                    arrow = self.length * part[sample, k] / peak
+                    yield point + offset * arrow, point + (offset + 1.0) * arrow
 
 
 class Scene:
@@ -247,23 +227,21 @@ class Scene:
         self._update("trace", lambda: self._set_trace(path))
 
     def _set_ground(self, ground: Ground, look: bool) -> None:
-        angle, axis = ground.rotation
-        self._scene.add_frame("/robot", show_axes=False, wxyz=(np.cos(angle / 2), *(np.sin(angle / 2) * axis)))
+        size, cell, axes = ground.size, ground.cell, AXES_LENGTH * ground.size
+        extent = float(cell * np.ceil(1.6 * size / cell))
+        self._scene.add_frame("/robot", show_axes=False, wxyz=ground.wxyz)
         self._scene.add_grid(
-            "/ground", ground.extent, ground.extent, plane="xy", cell_size=ground.cell, section_size=5 * ground.cell,
-            position=tuple(ground.middle), fade_distance=20 * ground.size, shadow_opacity=0.0,
+            "/ground", extent, extent, plane="xy", cell_size=cell, section_size=5 * cell,
+            position=tuple(ground.middle), fade_distance=20 * size, shadow_opacity=0.0,
         )  # fmt: skip
         for label in self._labels:
             label.remove()
+        style = {"font_screen_scale": 1.3, "anchor": "center-center"}
         self._labels = [
-            self._scene.add_label(
-                f"/ruler/{k}", text, position=tuple(place), font_screen_scale=1.3, anchor="center-center"
-            )
+            self._scene.add_label(f"/ruler/{k}", text, position=tuple(place), **style)
             for k, (text, place) in enumerate(ground.labels())
         ]
-        self._scene.add_frame(
-            "/robot/axes", axes_length=ground.axes_length, axes_radius=0.03 * ground.axes_length, position=ground.base
-        )
+        self._scene.add_frame("/robot/axes", axes_length=axes, axes_radius=0.03 * axes, position=ground.base)
         if look:
             self._client.camera.position, self._client.camera.look_at = (tuple(each) for each in ground.camera())
 
@@ -298,38 +276,26 @@ class Scene:
             "/robot/trace", pieces, TRACE_COLOUR, thickness=2.0, thickness_units="screen"
         )
 
-    def _set_arrows(self, pairs: Array, size: float) -> None:
-        if not len(pairs):
+    def _set_arrows(self, pairs: Array | None, size: float) -> None:
+        if pairs is None or not len(pairs):
             self._hide("arrows")
             return
-        arrows = self._meshes.get("arrows")
+        ends, arrows = pairs.astype(np.float32), self._meshes.get("arrows")
         if arrows is not None and arrows.points.shape == pairs.shape:
-            arrows.visible, arrows.points = True, pairs.astype(np.float32)
+            arrows.visible, arrows.points = True, ends
             return
         radius = ARROW_RADIUS * size
-        self._meshes["arrows"] = self._scene.add_arrows(
-            "/robot/arrows",
-            pairs.astype(np.float32),
-            ARROW_COLOUR,
-            shaft_radius=radius,
-            head_radius=ARROW_HEAD[0] * radius,
-            head_length=ARROW_HEAD[1] * radius,
-        )
+        head = {"head_radius": ARROW_HEAD[0] * radius, "head_length": ARROW_HEAD[1] * radius}
+        add = self._scene.add_arrows
+        self._meshes["arrows"] = add("/robot/arrows", ends, ARROW_COLOUR, shaft_radius=radius, **head)
 
     def _set_mesh(self, name: str, points: Any, faces: Any, **appearance: Any) -> None:
         corners, triangles = points.astype(np.float32), faces.astype(np.uint32)
         mesh = self._meshes.get(name)
         if mesh is None:
-            self._meshes[name] = self._scene.add_mesh_simple(
-                f"/robot/{name}",
-                corners,
-                triangles,
-                flat_shading=True,
-                side="double",
-                cast_shadow=False,
-                receive_shadow=False,
-                **appearance,
-            )
+            style = {"flat_shading": True, "side": "double", "cast_shadow": False, "receive_shadow": False}
+            add = self._scene.add_mesh_simple
+            self._meshes[name] = add(f"/robot/{name}", corners, triangles, **style, **appearance)
             return
         mesh.visible = True
         mesh.vertices = corners

@@ -203,10 +203,10 @@ class ViewPanel:
 
     def view_state(self, frames: MeshFrames, k: int, playing: bool) -> ViewState:
         """Return the content of the view at frame k."""
-        arrows = {} if self._force_arrows is None else {"arrows": self._force_arrows.at(int(frames.samples[k]))}
+        arrows = None if self._force_arrows is None else self._force_arrows.at(int(frames.samples[k]))
         ghosts = self._ghost_state(float(frames.times[k]), playing)
-        colours = frames.colours(k, self._active_colouring)
-        return ViewState(frames.points(k, playing), frames.mesh.faces, colours, ghosts, size=frames.mesh.size, **arrows)
+        colours, mesh = frames.colours(k, self._active_colouring), frames.mesh
+        return ViewState(frames.points(k, playing), mesh.faces, colours, ghosts, arrows, mesh.size)
 
     def posture_state(self, frames: MeshFrames, q: Array) -> ViewState:
         """Return the content of the view in another posture: base colours, no arrows, ghosts unchanged."""
