@@ -240,7 +240,7 @@ class Page(JobThread):
                 announced = True
                 self.status.show_text("computing ... (Stop, in Parameters, ends it)")
             return (
-                self._closed
+                self.closed
                 or self._stop
                 or waited > MAX_RUN_TIME_S
                 or (waited > YIELD_AFTER_S and self._pending_runs > 0)
@@ -297,7 +297,7 @@ class Page(JobThread):
 
     def _recompute_if_stale(self) -> None:
         """Compute the run again if it was superseded by changes that were then rejected."""
-        if self._stale and not self._pending_runs and not self._closed and self.case is not None:
+        if self._stale and not self._pending_runs and not self.closed and self.case is not None:
             self._show_result(self.compute(self.case))
 
     def _show_result(self, result: Result) -> None:
