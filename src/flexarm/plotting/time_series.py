@@ -186,15 +186,14 @@ def run_figure(run: Run, other: Run | None = None) -> Picture:
     figure, plots = create_panels(len(panels), height=3.1)
     for plot, (title, ylabel, curves) in zip(plots, panels, strict=True):
         draw = draw_oscillation if title == "energies" else draw_line
-        for k, (label, values) in enumerate(curves.items()):
-            draw(plot, k, run.time.values, values, label)
+        for k, (name, values) in enumerate(curves.items()):
+            draw(plot, k, run.time.values, values, name)
         if other is not None and title == "joints":
             names = [name for name in _joint_names(run) if name in other.data["coordinate"].values]
+            style: dict[str, Any] = {"color": COMPARISON_COLOUR, "linewidth": 0.9, "zorder": 0}
             for k, name in enumerate(names):
-                label = "" if k else escape_math(comparison_label(run, other))
-                plot.plot(
-                    other.time, other[name], color=COMPARISON_COLOUR, linewidth=0.9, zorder=0, label=label or None
-                )
+                label = None if k else escape_math(comparison_label(run, other))
+                plot.plot(other.time, other[name].values, label=label, **style)
         plot.set_title(title, fontsize=10)
         plot.set_ylabel(ylabel)
         _draw_legend(plot)
@@ -206,21 +205,15 @@ def _panels(run: Run) -> list[tuple[str, str, dict[str, Array]]]:
     """Return the title, the axis label and the curves by label of each panel; empty ones are left out."""
     data = run.data
     joints = {name.removesuffix(".q").replace(".", " "): run[name].values for name in _joint_names(run)}
-    deflections = {
-        f"{link} {axis}": 1000 * run[f"deflection.{link}.{axis}"].values
-        for link in data["link"].values
-        for axis in "yz"
-    }
+    ends = [(link, axis) for link in data["link"].values for axis in "yz"]
+    deflections = {f"{link} {axis}": 1000 * run[f"deflection.{link}.{axis}"].values for link, axis in ends}
     bent = {label: values for label, values in deflections.items() if values.any()}
+    torques = {str(name): run.torque.sel(input=name).values for name in data["input"].values}
     tip = {f"tip {axis}": run[f"tip.{axis}"].values for axis in "xyz"}
     found = [
         ("joints", _unit_label(run, "unit", JOINT_AXIS_LABELS), joints),
         ("tip deflection in the link's root frame", "deflection (mm)", bent) if bent else ("tip", "position (m)", tip),
-        (
-            "actuators",
-            _unit_label(run, "input_unit", ACTUATOR_AXIS_LABELS),
-            {str(name): run.torque.sel(input=name).values for name in data["input"].values},
-        ),
+        ("actuators", _unit_label(run, "input_unit", ACTUATOR_AXIS_LABELS), torques),
         ("energies", "energy (J)", {name: data[name].values for name in ENERGIES if data[name].values.any()}),
     ]
     return [each for each in found if each[2]]

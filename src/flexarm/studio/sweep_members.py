@@ -47,25 +47,23 @@ class SweepResults:
             raise TypeError(f"sweep = {shown(data)}: must be the Dataset of a sweep, as returned by fa.sweep")
         if data.attrs.get("kind") not in MEMBER_KINDS:
             raise ValueError("sweep: has no members to open; use the result of fa.sweep or fa.monte_carlo")
+        from flexarm.plotting.sweeps import sweep_fields  # imports Matplotlib, which pages load only when needed
+
         self.data: xr.Dataset = data
         self.size = int(data["status"].size)
         if not self.size:
             raise ValueError("sweep: has no members")
         self.is_grid = data["status"].dims != ("member",)
-        if self.is_grid:
-            names = [str(name) for name in data["status"].dims]
-            columns = np.meshgrid(*(data[name].values for name in names), indexing="ij")
-            self.columns = {name: column.ravel() for name, column in zip(names, columns, strict=True)}
-        else:
-            listed = {str(name): each for name, each in data.coords.items() if each.dims == ("member",)}
-            self.columns = {name: each.values for name, each in listed.items() if name != "member"}
+        columns = [data[name].values for name in sweep_fields(data)]
+        columns = [each.ravel() for each in np.meshgrid(*columns, indexing="ij")] if self.is_grid else columns
+        self.columns = dict(zip(sweep_fields(data), columns, strict=True))
         if not self.quantities:
             raise ValueError("sweep: none of its measures is a number")
 
     @cached_property
     def quantities(self) -> list[str]:
         """Names of the measures that can be drawn, the default first."""
-        from flexarm.plotting.sweeps import default_quantity  # imports Matplotlib, which pages load only when needed
+        from flexarm.plotting.sweeps import default_quantity
 
         known = list(self._measures)
         usual = default_quantity(self.data) if known else ""
