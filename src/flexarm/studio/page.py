@@ -30,7 +30,7 @@ from flexarm.studio.panels.plots import PlotsPanel
 from flexarm.studio.panels.sweep import SweepPanel
 from flexarm.studio.panels.view import TimeLine, TimePanel, ViewPanel
 from flexarm.studio.panels.widgets import Status, parse_number
-from flexarm.studio.scene import Ground, Scene
+from flexarm.studio.scene import Ground, Scene, ViewState
 from flexarm.studio.startup import InitialView
 from flexarm.studio.sweep_members import SweepResults
 from flexarm.studio.worker_thread import BrowserEvents, JobThread
@@ -163,9 +163,8 @@ class Page(JobThread):
         self.view.thicken_to(thickness_factor(result.system))
         self._set_result(result)
         problem = self._draw()  # first, because the panels take a browser longer
-        assert self.frames is not None
         self.scene.set_ground(
-            Ground.from_points(result.system.robot, self.frames.cloud),
+            Ground.from_points(result.system.robot, self.shown.cloud),
             look=self._preview_time is None or time.monotonic() - self._preview_time < KEEP_CAMERA_AFTER_S,
         )
         self._preview_time = None
@@ -325,7 +324,7 @@ class Page(JobThread):
             self.response.clear()
             self.response.offer(self.result)
             self.time_panel.update_range()
-            self._update_status()
+            self.reset_status()
         self.plots.update()
         self.control_panel.update()
         if problem is not None:
@@ -338,7 +337,7 @@ class Page(JobThread):
         problem = self.view.update(self.frames)
         if self.shape is not None:
             self.modes.choose()  # rescales the mode to its previous size
-        self._show_arm()
+        self.scene.show(self.view_state())
         self.client.flush()  # send it while the rest is prepared
         self.view.update_trace(self.frames)
         return problem
@@ -350,31 +349,30 @@ class Page(JobThread):
 
     def show(self) -> None:
         """Show the frame at the current time."""
-        self._show_arm()
-        if self.frames is not None and self.shape is None:
-            self.time_panel.show()
-            self.plots.follow()
+        if self.result is not None:
+            self.scene.show(self.view_state())
+            if self.shape is None:
+                self.time_panel.show()
+                self.plots.follow()
 
-    def _show_arm(self) -> None:
-        if self.frames is None:
-            return
+    @property
+    def shown(self) -> MeshFrames:
+        """The frames of the run that is shown; users act only when there is one."""
+        assert self.frames is not None
+        return self.frames
+
+    def view_state(self) -> ViewState:
+        """Return the content of the view at the current time."""
         if self.shape is not None:
-            state = self.view.posture_state(self.frames, self.shape.posture(time.monotonic()))
-        else:
-            k = self.frames.index(self.timeline.time)
-            state = self.view.view_state(self.frames, k, playing=self.timeline.playing)
-        self.scene.show(state)
+            return self.view.posture_state(self.shown, self.shape.posture(time.monotonic()))
+        return self.view.view_state(self.shown, self.shown.index(self.timeline.time), self.timeline.playing)
 
     def reset_status(self) -> None:
         """Remove messages of earlier actions; errors of invalid parameters remain."""
-        if self.result is not None:
-            self._update_status()
-
-    def _update_status(self) -> None:
-        assert self.result is not None
-        self.status.show_result(
-            self.result, self.case, self._invalid_error is not None and self.timeline.end == REST_DURATION_S
-        )
+        if self.result is None:
+            return
+        at_rest = self._invalid_error is not None and self.timeline.end == REST_DURATION_S
+        self.status.show_result(self.result, self.case, at_rest)
         for problem in (self.control_error, self._invalid_error):
             if problem is not None:
                 self.status.show_error(problem)

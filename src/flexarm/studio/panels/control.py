@@ -137,7 +137,7 @@ class ControlPanel:
         """Show the deflections with and without control, if the run without control is a ghost."""
         page = self._page
         without = page.view.ghost_runs.get(UNCONTROLLED_GHOST)
-        text = "" if without is None or page.result is None else compare_deflections(page.result.run, without)
+        text = "" if without is None else compare_deflections(page.shown.run, without)
         if text or self._comparison.visible:
             self._comparison.content, self._comparison.visible = text, bool(text)
 

@@ -138,13 +138,12 @@ class FilesPanel:
     def save(self) -> None:
         """Send the run, the case or a picture of the chosen kind to the browser."""
         page, kind = self._page, str(self._kind.value)
-        assert page.result is not None
-        stem = safe_file_name(page.result.system.robot.name)
+        stem = safe_file_name(page.shown.system.robot.name)
         if kind in ("PNG", "GIF", "MP4"):
             page.pictures.save(kind.lower(), stem)
         elif kind in ("NetCDF", "CSV"):
             ending = {"NetCDF": "nc", "CSV": "csv"}[kind]
-            page.download(f"{stem}.{ending}", encode_run(page.result.run, ending))
+            page.download(f"{stem}.{ending}", encode_run(page.shown.run, ending))
         elif page.case is None:
             raise ValueError("a recorded run has no simulation to write; save it as NetCDF")
         elif kind == "YAML":

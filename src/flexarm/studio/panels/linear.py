@@ -106,12 +106,12 @@ class ModesPanel:
     def choose(self) -> None:
         """Animate the chosen mode."""
         page, chosen = self._page, str(self._choice.value)
-        if self._modes is None or page.frames is None or chosen == NO_MODE:
+        if self._modes is None or chosen == NO_MODE:
             page.shape = None
             page.show()
             return
         number = list(self._choice.options).index(chosen) - 1
-        page.shape = animate_mode(page.frames, self._modes, self._listed[number])
+        page.shape = animate_mode(page.shown, self._modes, self._listed[number])
 
 
 def _describe_joints(holds: Mapping[str, Hold]) -> str:
@@ -126,9 +126,7 @@ def _describe_joints(holds: Mapping[str, Hold]) -> str:
 
 def posture_shown(page: Page) -> tuple[System, dict[str, float]]:
     """Return the robot and its joint coordinates at the time shown by name, with straight links."""
-    assert page.result is not None
-    assert page.frames is not None
-    system, q = page.result.system, page.frames.q(page.frames.index(page.timeline.time))
+    system, q = page.shown.system, page.shown.q(page.shown.index(page.timeline.time))
     return system, {each.name: float(q[each.index]) for each in system.coordinates if each.kind == "joint"}
 
 

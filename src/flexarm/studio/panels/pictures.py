@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
@@ -46,7 +45,7 @@ class PicturesPanel:
         self.task.require_idle()
         picture = _Picture(page, kind)
         if kind == "png":
-            image = picture.render(*self._current_frame())
+            image = picture.render(page.view_state(), self._caption(page.shown.index(page.timeline.time)))
             page.download(f"{stem}.png", encode_png(image))
             return
         require_available(f".{kind}")
@@ -77,48 +76,36 @@ class PicturesPanel:
             FILM_WRITERS[path.suffix](str(path), images(), FPS, samples)
             return path.read_bytes()
 
-    # --- frames ---
-
-    def _current_frame(self) -> Frame:
+    def _caption(self, k: int) -> str:
         page = self._page
-        assert page.frames is not None
-        if page.shape is not None:
-            return page.view.posture_state(page.frames, page.shape.posture(time.monotonic())), page.modes.chosen_name
-        return self._frame(page.frames.index(page.timeline.time))
-
-    def _frame(self, k: int) -> Frame:
-        frames = self._page.frames
-        assert frames is not None
-        return self._page.view.view_state(frames, k, playing=True), f"t = {frames.times[k]:.3f} s"
+        return f"t = {page.shown.times[k]:.3f} s" if page.shape is None else page.modes.chosen_name
 
     def _frames_in_order(self) -> tuple[list[Frame], list[int]]:
         """Return all distinct frames and their order: the run at the page's speed, or a period of a mode."""
-        page = self._page
-        assert page.frames is not None
+        page, frames = self._page, self._page.shown
         if page.shape is not None:
             times = np.arange(int(MODE_PERIOD_S * FPS)) / FPS
-            states = [page.view.posture_state(page.frames, page.shape.posture(each)) for each in times]
-            return [(each, page.modes.chosen_name) for each in states], list(range(len(times)))
-        begin, end = float(page.frames.times[0]), float(page.frames.times[-1])
+            states = [page.view.posture_state(frames, page.shape.posture(each)) for each in times]
+            return [(each, self._caption(0)) for each in states], list(range(len(times)))
+        begin, end = float(frames.times[0]), float(frames.times[-1])
         require_frame_count(end - begin, FPS, page.timeline.speed)
         step = page.timeline.speed / FPS
         times = np.append(np.arange(begin, end - 1e-6 * step, step), end)
-        indices, order = np.unique([page.frames.index(each) for each in times], return_inverse=True)
-        return [self._frame(int(k)) for k in indices], order.tolist()
+        indices, order = np.unique([frames.index(each) for each in times], return_inverse=True)
+        return [(page.view.view_state(frames, k, True), self._caption(k)) for k in indices.tolist()], order.tolist()
 
 
 class _Picture:
     """A picture by the browser with the page's camera, name, factors and legend at the time of the request."""
 
     def __init__(self, page: Page, kind: str) -> None:
-        assert page.frames is not None
         self._page, camera = page, page.client.camera
         scale = min(1.0, MAX_SIDE_PX[kind] / max(camera.image_width, camera.image_height))
         width, height = (max(2, int(scale * each)) for each in (camera.image_width, camera.image_height))
         self._camera = {"wxyz": camera.wxyz, "position": camera.position, "fov": camera.fov}
         self._camera |= {"width": width, "height": height}
         factors = {"deflections": page.view.magnify, "sections": page.view.thicken}
-        names = [page.frames.system.robot.name, *(f"{name} x {each:g}" for name, each in factors.items() if each != 1)]
+        names = [page.shown.system.robot.name, *(f"{name} x {each:g}" for name, each in factors.items() if each != 1)]
         self._title = ", ".join(names)
         self._legend = page.view.legend_labels if page.shape is None else None
 
