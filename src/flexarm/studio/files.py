@@ -17,7 +17,7 @@ from flexarm.results.run import Run
 from flexarm.robot.io.files import yaml_text
 from flexarm.studio.case import StudioCase
 from flexarm.studio.server import MAX_FILE_BYTES
-from flexarm.studio.sweep_members import SweepResults, is_sweep
+from flexarm.studio.sweeps import SweepResults, is_sweep
 
 MAX_CONTENT_BYTES = 1_000_000_000  # uncompressed
 SUFFIXES = (".yaml", ".yml", ".nc")

@@ -32,7 +32,7 @@ from flexarm.studio.panels.view import TimeLine, TimePanel, ViewPanel
 from flexarm.studio.panels.widgets import Status, parse_number
 from flexarm.studio.scene import Ground, Scene, ViewState
 from flexarm.studio.startup import InitialView
-from flexarm.studio.sweep_members import SweepResults
+from flexarm.studio.sweeps import SweepResults
 from flexarm.studio.worker_thread import BrowserEvents, JobThread
 
 PANEL_WIDTH_PX = 330

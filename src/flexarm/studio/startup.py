@@ -25,7 +25,7 @@ from flexarm.studio.compute import Result, compute_run
 from flexarm.studio.files import read_results
 from flexarm.studio.mesh_frames import ArmMesh, MeshFrames, thickness_factor
 from flexarm.studio.scene import Ground, ViewState
-from flexarm.studio.sweep_members import SweepResults
+from flexarm.studio.sweeps import SweepResults
 
 
 @dataclass(frozen=True)

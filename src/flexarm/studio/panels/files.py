@@ -12,7 +12,7 @@ from flexarm.studio.export_python import Program
 from flexarm.studio.files import encode_run, encode_yaml, read_upload, safe_file_name
 from flexarm.studio.panels.view import RESERVED_NAMES
 from flexarm.studio.panels.widgets import on_click, on_input, text_box
-from flexarm.studio.sweep_members import SweepResults
+from flexarm.studio.sweeps import SweepResults
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page

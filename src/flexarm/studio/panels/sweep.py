@@ -24,9 +24,11 @@ from flexarm.studio.panels.widgets import (
     parse_number,
     text_box,
 )
-from flexarm.studio.sweep_members import SUCCESSFUL, SweepMap, SweepResults
-from flexarm.studio.sweep_run import (
+from flexarm.studio.sweeps import (
+    SUCCESSFUL,
     Range,
+    SweepMap,
+    SweepResults,
     can_sweep,
     describe_resets,
     find_member,

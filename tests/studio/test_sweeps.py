@@ -18,8 +18,15 @@ from flexarm.studio.files import encode_sweep, read_upload
 from flexarm.studio.page import Page
 from flexarm.studio.panels.control import DESIGN_HINT
 from flexarm.studio.panels.files import OPEN_LABEL
-from flexarm.studio.sweep_members import SweepMap, SweepResults
-from flexarm.studio.sweep_run import MAX_MEMBER_COUNT, Range, is_valid, run_sweep, sweepable_parameters
+from flexarm.studio.sweeps import (
+    MAX_MEMBER_COUNT,
+    Range,
+    SweepMap,
+    SweepResults,
+    is_valid,
+    run_sweep,
+    sweepable_parameters,
+)
 from tests.studio.browserless import Client, value_of
 
 BAR = fa.Robot("bar", links=[fa.Link("a", 1.0, mass=3.0, payload=fa.PointMass(mass=0.1))])
