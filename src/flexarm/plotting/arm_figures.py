@@ -54,7 +54,11 @@ def section_forces_figure(run: Run, link: str, times: Sequence[float] | int = 3)
     figure = Picture(figsize=(10.0, 1.0 + 2.3 * max(counts)))
     for plots, (kind, axes) in zip(create_columns(figure, counts), drawn.items(), strict=True):
         for plot, axis in zip(plots, axes, strict=True):
-            _draw_diagram(plot, both[kind].sel(axis=axis))
+            found = both[kind].sel(axis=axis)
+            for k, time in enumerate(found["time"].values):
+                draw_line(plot, k, found["x"].values, found.values[k], f"t = {time:.4g} s")
+            plot.axhline(0.0, color="0.5", linewidth=0.8, zorder=1)
+            draw_grid(plot)
             plot.set_title(DIAGRAM_TITLES[kind][axis], fontsize=10)
         plots[-1].set_xlabel(f"x along {link} (m)", parse_math=False)
     place_legend(figure, figure.axes[0], "lower", ncols=6, fontsize=8)
@@ -79,13 +83,6 @@ def _nonzero_axes(found: xr.DataArray) -> list[str]:
     axes = [str(axis) for axis in found["axis"].values]
     nonzero = [axis for axis, size in zip(axes, largest) if size > NEGLIGIBLE_FRACTION * largest.max()]
     return nonzero or axes
-
-
-def _draw_diagram(plot: Any, found: xr.DataArray) -> None:
-    for k, time in enumerate(found["time"].values):
-        draw_line(plot, k, found["x"].values, found.values[k], f"t = {time:.4g} s")
-    plot.axhline(0.0, color="0.5", linewidth=0.8, zorder=1)
-    draw_grid(plot)
 
 
 SMALL_PATH_FRACTION = 0.2  # of the figure; a smaller path is drawn again in a plot of its own

@@ -65,7 +65,9 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
     >>> plot_sweep(data, "tip.y").axes[0].get_xlabel()
     'links.bar.mass (kg)'
     """
-    data = _require_sweep(data)
+    if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
+        raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
+    warn_of_version("data", data.attrs, stacklevel=3)
     fields = sweep_fields(data)
     data = _select_fixed(data, fields, at)
     panels = _panels(data, quantity)
@@ -80,14 +82,6 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
 
 
 Part = tuple[str, "xr.DataArray"]  # name of a component of a measure, and its values over the fields
-
-
-def _require_sweep(data: Any) -> xr.Dataset:
-    if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
-        raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
-    warn_of_version("data", data.attrs, stacklevel=4)
-    found: xr.Dataset = data
-    return found
 
 
 def sweep_fields(data: xr.Dataset) -> list[str]:

@@ -142,16 +142,13 @@ def _figure(runs: Mapping[str, Run], chosen: list[str], with_distance: bool) -> 
         draw_line(plots[len(chosen)], 0, one.time.values, distance, "")
         plots[len(chosen)].set_ylabel("tips apart (mm)")
     figure.align_ylabels()
-    _figure_legend(figure, plots[0], runs)
-    return figure
-
-
-def _figure_legend(figure: Picture, plot: Any, runs: Mapping[str, Run]) -> None:
     if len(runs) == 1:
         figure.suptitle(wrap_title(next(iter(runs)), figure.get_figwidth()), fontsize=11)
-        return
-    labels = plot.get_legend_handles_labels()[1]
-    place_legend(figure, plot, "upper", ncols=1 if max(map(len, labels)) > 30 else min(4, len(labels)), fontsize=9)
+    else:
+        labels = plots[0].get_legend_handles_labels()[1]
+        columns = 1 if max(map(len, labels)) > 30 else min(4, len(labels))
+        place_legend(figure, plots[0], "upper", ncols=columns, fontsize=9)
+    return figure
 
 
 def _common_quantities(runs: Mapping[str, Run]) -> list[str]:
@@ -196,7 +193,9 @@ def run_figure(run: Run, other: Run | None = None) -> Picture:
                 plot.plot(other.time, other[name].values, label=label, **style)
         plot.set_title(title, fontsize=10)
         plot.set_ylabel(ylabel)
-        _draw_legend(plot)
+        count = len(plot.get_legend_handles_labels()[0])
+        if 0 < count <= MAX_LEGEND_ENTRY_COUNT:
+            plot.legend(fontsize=8 if count <= 8 else 6, ncols=1 if count <= 8 else 2, frameon=False)
     figure.suptitle(wrap_title(str(run.data.attrs["robot"]), figure.get_figwidth()), fontsize=11)
     return figure
 
@@ -227,12 +226,6 @@ def _unit_label(run: Run, coordinate: str, words: dict[str, str]) -> str:
     """Return the axis labels for the units that occur."""
     found = run.data[coordinate].values if coordinate in run.data.coords else ()  # files of earlier versions have none
     return ", ".join(label for unit, label in words.items() if unit in found) or next(iter(words.values()))
-
-
-def _draw_legend(plot: Any) -> None:
-    handles, _ = plot.get_legend_handles_labels()
-    if 0 < len(handles) <= MAX_LEGEND_ENTRY_COUNT:
-        plot.legend(fontsize=8 if len(handles) <= 8 else 6, ncols=1 if len(handles) <= 8 else 2, frameon=False)
 
 
 PATH_MOTION_TOLERANCE = 1e-6  # fraction of the largest motion; axes with less are not shown

@@ -21,7 +21,6 @@ from flexarm.dynamics.system import System
 from flexarm.foundation.validation import real_number
 from flexarm.profiles.parse import profile
 from flexarm.profiles.point_to_point import minimum_jerk
-from flexarm.profiles.profile import Profile
 from flexarm.profiles.standard import step
 from flexarm.robot import Robot
 
@@ -96,7 +95,12 @@ class Control:
 
     def calls(self, system: System, options: dict[str, Any]) -> dict[str, Any]:
         """Return the options with the calls that make the shaper and the controllers."""
-        self._require_goals(system)
+        if self.goals and self.feedback == "none":
+            raise ValueError(NO_FEEDBACK)
+        links = [each.link for each in driven_joints(system)] if self.goals else []
+        for link in self.goals:
+            if link not in links:
+                raise ValueError(f"set point: no actuator drives {link!r}; driven links: {', '.join(links)}")
         if self.is_off:
             return options
         out = self._with_set_point_motions(system, options)
@@ -133,24 +137,13 @@ class Control:
         elif starts and (given is None or isinstance(given, Mapping)):
             out["q0"] = {**(given or {}), **starts}
         if self.goals and self.feedback != "lqr":  # lqr holds a posture and steps to it
-            goal_motions = {
-                link: self._set_point_profile(start.get(f"{link}.q", 0.0), goal) for link, goal in self.goals.items()
-            }
+            time = real_number("within", self.travel_time, "s", least=0)
+            goal_motions = {}
+            for link, goal in self.goals.items():
+                at = start.get(f"{link}.q", 0.0)
+                goal_motions[link] = minimum_jerk(at, goal, time) if time else step(goal, before=at)
             out["motion"] = {**motions, **goal_motions}
         return out
-
-    def _require_goals(self, system: System) -> None:
-        if self.goals and self.feedback == "none":
-            raise ValueError(NO_FEEDBACK)
-        links = [each.link for each in driven_joints(system)] if self.goals else []
-        for link in self.goals:
-            if link not in links:
-                raise ValueError(f"set point: no actuator drives {link!r}; driven links: {', '.join(links)}")
-
-    def _set_point_profile(self, start: float, goal: float) -> Profile:
-        if real_number("within", self.travel_time, "s", least=0):
-            return minimum_jerk(start, goal, self.travel_time)
-        return step(goal, before=start)
 
     def _require_compatible(self, system: System, options: Mapping[str, Any]) -> None:
         """Raise an error if the controllers cannot be combined."""

@@ -59,11 +59,8 @@ def find_call(law: Feedback, system: System) -> tuple[str, dict[str, Any]] | Non
 
 
 def _have_equal_parameters(first: Feedback, second: Feedback) -> bool:
-    return all(_are_close(getattr(first, name) or {}, getattr(second, name) or {}) for name in ("gains", "states"))
-
-
-def _are_close(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    return first.keys() == second.keys() and all(np.allclose(first[name], second[name], rtol=1e-12) for name in first)
+    one, other = ({**(each.gains or {}), **(each.states or {})} for each in (first, second))
+    return one.keys() == other.keys() and all(np.allclose(one[name], other[name], rtol=1e-12) for name in one)
 
 
 PLACEHOLDER = "from_python"  # function called where an object cannot be exported

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -169,7 +169,7 @@ class Page(JobThread):
         )
         self._preview_time = None
         self.parameters_panel.build(case)
-        self.control_panel.offer(_goal_units(result.system) if case is not None else {})
+        self.control_panel.offer(None if case is None else result.system)
         self.control_panel.show(NO_CONTROL if case is None else case.control)
         self.sweeps.offer(case)
         self._update_panels(problem)
@@ -266,7 +266,8 @@ class Page(JobThread):
         while pending:
             group = pending.pop(0)
             try:
-                changed = self._change_parameters(case, group)
+                with collect_warnings():  # of units, which the page shows anyway
+                    changed = case.with_({name: parse_number(value, name) for name, value in group.items()})
                 case, result = changed, self.compute(changed)
             except Exception as error:
                 if len(group) > 1:
@@ -278,11 +279,6 @@ class Page(JobThread):
             self._accept(case, result, changes, self._changed_at)
         elif self._invalid_error is not None:
             self.report_failure(self._invalid_error)
-
-    @staticmethod
-    def _change_parameters(case: StudioCase, changes: Mapping[str, float | str]) -> StudioCase:
-        with collect_warnings():  # of units, which the page shows anyway
-            return case.with_({name: parse_number(value, name) for name, value in changes.items()})
 
     def _accept(self, case: StudioCase, result: Result, changes: Iterable[str], now: float) -> None:
         """Show another case and its run, and store the current one for undo."""
@@ -415,11 +411,3 @@ class Page(JobThread):
             self._stop = True
         else:
             self.submit_run(self.undo if event.target.value == "Undo" else self.reset)
-
-
-def _goal_units(system: System) -> dict[str, str]:
-    """Return the units of driven joints by link."""
-    return {
-        each.link: "rad" if unit == "N m" else "m"
-        for each, unit in zip(system.actuators, system.input_units, strict=True)
-    }

@@ -246,26 +246,19 @@ class Scene:
             self._client.camera.position, self._client.camera.look_at = (tuple(each) for each in ground.camera())
 
     def draw(self, state: ViewState) -> None:
-        """Draw everything that moves, even while updates are held."""
-        with self._client.atomic():
-            self._set_arm(state)
-            self._set_ghosts(state)
-            self._set_arrows(state.arrows, state.size)
+        """Draw everything that moves, even while updates are held.
 
-    def _set_arm(self, state: ViewState) -> None:
-        """Update the arm, which is one mesh so that its parts do not lag behind each other.
-
-        viser has no vertex colours: they are appended to the corners as unused vertices, and `page.js` applies them.
+        The arm is one mesh, so that its parts do not lag behind each other. viser has no vertex colours: they are
+        appended to the corners as unused vertices, and `page.js` applies them.
         """
-        self._set_mesh(
-            "arm", np.concatenate([state.points, linear_rgb(state.colours)]), state.faces, color=KIND_COLOURS["link"]
-        )
-
-    def _set_ghosts(self, state: ViewState) -> None:
-        if state.ghosts is None:
-            self._hide("ghost")
-        else:
-            self._set_mesh("ghost", *state.ghosts, color=GHOST_COLOUR, opacity=GHOST_OPACITY)
+        corners = np.concatenate([state.points, linear_rgb(state.colours)])
+        with self._client.atomic():
+            self._set_mesh("arm", corners, state.faces, color=KIND_COLOURS["link"])
+            if state.ghosts is None:
+                self._hide("ghost")
+            else:
+                self._set_mesh("ghost", *state.ghosts, color=GHOST_COLOUR, opacity=GHOST_OPACITY)
+            self._set_arrows(state.arrows, state.size)
 
     def _set_trace(self, path: Array | None) -> None:
         if path is None or len(path) < 2:

@@ -12,12 +12,12 @@ import re
 import threading
 import time
 import warnings
+import webbrowser
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from functools import cache
 from http import HTTPStatus
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.messages import shown
@@ -81,17 +81,12 @@ def patched_server(host: str) -> Iterator[None]:
 
 @cache
 def _insert_script(page: bytes) -> bytes:
-    script = f"<script>{load_script()}</script></head>"
-    return page.replace(b"<title>Viser</title>", b"<title>flexarm studio</title>").replace(
-        b"</head>", script.encode(), 1
-    )
-
-
-def load_script() -> str:
-    """Return the studio's script with the size limit of uploaded files."""
-    text = (resources.files("flexarm.studio") / "page.js").read_text(encoding="utf-8")
-    assert LIMIT_LINE in text
-    return text.replace(LIMIT_LINE, f"const MAX_FILE_BYTES = {MAX_FILE_BYTES};")
+    """Insert the studio's script, with the size limit of uploaded files, into viser's page."""
+    script = (resources.files("flexarm.studio") / "page.js").read_text(encoding="utf-8")
+    assert LIMIT_LINE in script
+    script = script.replace(LIMIT_LINE, f"const MAX_FILE_BYTES = {MAX_FILE_BYTES};")
+    page = page.replace(b"<title>Viser</title>", b"<title>flexarm studio</title>")
+    return page.replace(b"</head>", f"<script>{script}</script></head>".encode(), 1)
 
 
 DEFAULT_PORT = 8080
@@ -148,7 +143,8 @@ class Studio:
         self._checked = threading.Event()  # the case is known to be valid or invalid
         self._view: Future[InitialView | None] = Future()
         self._first_result: Future[Result | None] = Future()
-        if deferred := not options and sweep is None and _is_robot_file(robot):
+        is_file = isinstance(robot, (str, os.PathLike)) and os.fsdecode(robot).lower().endswith((".yaml", ".yml"))
+        if deferred := is_file and not options and sweep is None:
             _require_robot(robot)  # the rest is done while the browser loads the page
         else:
             self._prepare(robot, options, sweep)
@@ -159,7 +155,7 @@ class Studio:
         warnings.filterwarnings("ignore", message=UNAWAITED_CALLBACKS, category=RuntimeWarning)
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         if browser:
-            threading.Thread(target=_open_browser, args=(self.url,), daemon=True, name="studio browser").start()
+            threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True, name="studio browser").start()
         try:
             if deferred:
                 self._prepare(robot, options, sweep)
@@ -318,10 +314,6 @@ def show_run(run: Run, *, host: str = LOCALHOST, port: int = DEFAULT_PORT, brows
     return studio(run, host=host, port=port, browser=browser)
 
 
-def _is_robot_file(robot: Any) -> bool:
-    return isinstance(robot, (str, os.PathLike)) and Path(os.fsdecode(robot)).suffix.lower() in (".yaml", ".yml")
-
-
 def _require_robot(file: Any) -> None:
     """Raise the errors of a robot file before a server starts."""
     from flexarm.robot.io.files import read
@@ -329,12 +321,6 @@ def _require_robot(file: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown when the file is read again
         read(file)
-
-
-def _open_browser(url: str) -> None:
-    import webbrowser
-
-    webbrowser.open(url)
 
 
 def _check_host(host: object) -> str:

@@ -130,8 +130,7 @@ class ControlPanel:
         return replace(control, kp=kp, kd=kd, ki=usual.ki, weight=1.0, effort=usual.effort)
 
     def _compare(self) -> None:
-        self._page.view.toggle_uncontrolled_ghost()
-        self._page.redraw()
+        self._page.view.toggle_ghost(UNCONTROLLED_GHOST)
 
     def update(self) -> None:
         """Show the deflections with and without control, if the run without control is a ghost."""
@@ -184,8 +183,10 @@ class ControlPanel:
             for handle in self._goals.values():
                 handle.value = ""
 
-    def offer(self, units: dict[str, str]) -> None:
-        """Show the set points of another robot; `units` by link."""
+    def offer(self, system: System | None) -> None:
+        """Show the set points of another robot."""
+        inputs = [] if system is None else zip(system.actuators, system.input_units, strict=True)
+        units = {each.link: "rad" if unit == "N m" else "m" for each, unit in inputs}
         for handle in self._goals.values():
             handle.remove()
         self._bandwidth.value, self._bandwidth_typed = "", False

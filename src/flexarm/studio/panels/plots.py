@@ -130,12 +130,10 @@ def _series_options(found: Curves) -> list[dict[str, Any]]:
         whole = found.parts.get(label, label)
         name, run = found.ghosts.get(whole, (whole, None))
         style = {"width": 1.5} if run is None else {"width": 1.25, "dash": GHOST_DASHES[run % len(GHOST_DASHES)]}
-        stroke = _curve_colour(main.index(name), pale=run is not None)
+        k, pale = main.index(name), run is not None
+        if k < len(LINE_STYLES):
+            stroke = LINE_STYLES[k][0] + (GHOST_ALPHA if pale else "")
+        else:
+            stroke = f"hsl({HUE_STEP_DEG * k % 360:.0f} 70% {65 if pale else 40}%)"
         drawn.append({"label": html.escape(label), "stroke": stroke, **style})  # names may contain markup
     return drawn
-
-
-def _curve_colour(k: int, pale: bool) -> str:
-    if k < len(LINE_STYLES):
-        return LINE_STYLES[k][0] + (GHOST_ALPHA if pale else "")
-    return f"hsl({HUE_STEP_DEG * k % 360:.0f} 70% {65 if pale else 40}%)"

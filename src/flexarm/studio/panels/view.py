@@ -151,9 +151,10 @@ class ViewPanel:
         self._ghost_choice.options = options
         self._ghost_choice.value = chosen if chosen in options else NO_GHOST
 
-    def toggle_uncontrolled_ghost(self) -> None:
-        """Show or hide the run without control as a ghost."""
-        self._ghost_choice.value = NO_GHOST if self._ghost_choice.value == UNCONTROLLED_GHOST else UNCONTROLLED_GHOST
+    def toggle_ghost(self, name: str) -> None:
+        """Show or hide a ghost."""
+        self._ghost_choice.value = NO_GHOST if self._ghost_choice.value == name else name
+        self._page.redraw()
 
     def update(self, frames: MeshFrames) -> Exception | None:
         """Prepare colours, arrows and ghosts for other frames; return the error of what cannot be shown."""
