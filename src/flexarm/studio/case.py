@@ -81,29 +81,14 @@ class ScaledProfile:
 
 @dataclass(frozen=True)
 class StudioCase:
-    """A robot with the arguments of `fa.simulate`: plain data as in a file's `simulation` section, or objects.
-
-    Attributes
-    ----------
-    robot : Robot
-    plan : mapping
-        Arguments of `fa.simulate` except the robot.
-    file : str
-        Robot file; tables are looked up in its folder.
-    is_default : bool
-        True if no simulation was given and `plan` is a default motion.
-    control : Control
-        Shapers and controllers added to the plan.
-    sweep : mapping
-        A file's `sweep` section.
-    """
+    """A robot with the arguments of `fa.simulate`: plain data as in a file's `simulation` section, or objects."""
 
     robot: Robot
-    plan: Mapping[str, Any]
-    file: str = ""
-    is_default: bool = False
-    control: Control = NO_CONTROL
-    sweep: Mapping[str, Any] = field(default_factory=dict)
+    plan: Mapping[str, Any]  # arguments of `fa.simulate` except the robot
+    file: str = ""  # tables are looked up in its folder
+    is_default: bool = False  # True if no simulation was given and `plan` is a default motion
+    control: Control = NO_CONTROL  # added to the plan
+    sweep: Mapping[str, Any] = field(default_factory=dict)  # a file's `sweep` section
 
     @staticmethod
     def from_file(path: str | Path) -> StudioCase:

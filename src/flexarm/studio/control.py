@@ -36,45 +36,24 @@ GRAVITY_COMPENSATING = ("computed torque", "lqr")  # these compensate the weight
 class Control:
     """The shaper and the controllers that are switched on; torques of all controllers add up.
 
-    Attributes
-    ----------
-    shaper : str
-        Shaper of torques and motions, designed for the lowest vibration mode.
-    feedback : str
-        "pd", "pid" and "computed torque" let joints follow their motions or hold their start positions; "lqr" holds the
-        start posture; "none".
-    kp, kd, ki : float or mapping
-        Gains, one for all joints or by link (for computed torque per unit of inertia).
-    weight, effort : float or mapping
-        LQR weights of the squared joint errors and of the squared torques.
-    goals : mapping
-        Set points of joints by link (rad or m).
-    travel_time : float
-        Time in which joints move to their set points (s); 0 means a step.
-    gravity : bool
-        Compensate the weight of the rigid twin.
-    strain : bool
-        Feed back strain at the roots of links that bend in one plane.
-    strain_gain, strain_rate : float
-        Gains of the strain feedback and of its rate.
-    plant : Robot or None
-        Robot for which controllers are designed; the simulated one if None.
+    "pd", "pid" and "computed torque" let joints follow their motions or hold their start positions; "lqr" holds the
+    start posture. Gains are one for all joints, or by link.
     """
 
-    shaper: str = "none"
+    shaper: str = "none"  # of torques and motions, designed for the lowest vibration mode
     feedback: str = "none"
-    kp: Gain = 10.0
+    kp: Gain = 10.0  # for computed torque, gains are per unit of inertia
     kd: Gain = 1.0
     ki: Gain = 0.0
-    weight: Gain = 100.0
-    effort: Gain = 1.0
-    goals: Mapping[str, float] = field(default_factory=dict)
-    travel_time: float = 0.0
-    gravity: bool = False
-    strain: bool = False
+    weight: Gain = 100.0  # LQR weight of squared joint errors
+    effort: Gain = 1.0  # LQR weight of squared torques
+    goals: Mapping[str, float] = field(default_factory=dict)  # set points of joints by link (rad or m)
+    travel_time: float = 0.0  # to the set points (s); 0 means a step
+    gravity: bool = False  # compensate the weight of the rigid twin
+    strain: bool = False  # feed back strain at the roots of links that bend in one plane
     strain_gain: float = 1.0
     strain_rate: float = 0.0  # with several modes per link the loop becomes fast and needs short steps
-    plant: Robot | None = None
+    plant: Robot | None = None  # for which controllers are designed; the simulated one if None
 
     @property
     def is_off(self) -> bool:

@@ -56,21 +56,13 @@ CURSOR_RANGE = (0.0, 1.0)  # axis range of the cursor
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves over the same times (s): arrays of values (n,) by label, with one unit.
-
-    Attributes
-    ----------
-    ghosts : mapping
-        For curves of other runs: the label of the curve to compare with, and the index of the run.
-    parts : mapping
-        For curves split at gaps: the label of the first part, by the label of each further part.
-    """
+    """Curves over the same times (s): arrays of values (n,) by label, with one unit."""
 
     times: Array
     values: dict[str, Array]
     unit: str
-    ghosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    parts: Mapping[str, str] = field(default_factory=dict)
+    ghosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)  # curve to compare with, index of the run
+    parts: Mapping[str, str] = field(default_factory=dict)  # first part by further ones, of curves split at gaps
 
     @property
     def range(self) -> tuple[float, float]:

@@ -80,36 +80,15 @@ MIN_VISIBLE_THICKNESS = 0.008  # relative to the robot; thinner links are drawn 
 
 
 class ArmMesh:
-    """The triangles of an arm: the same in all postures, in which only their corners differ.
+    """The triangles (f, 3) of an arm: the same in all postures, in which only their corners (v, 3) differ.
 
-    Parameters
-    ----------
-    system : System
-        The robot.
-    q : ndarray, shape (nq,)
-        A posture.
-    magnify : float
-        Factor on deflections.
-    thicken : float
-        Factor on cross sections.
-
-    Attributes
-    ----------
-    size : float
-        Length of the robot (m).
-    faces : ndarray of int, shape (f, 3)
-        Corners of each triangle.
-    kinds : ndarray of str, shape (v,)
-        Kind of the part of each corner.
-    stations : ndarray of int, shape (v,)
-        Station of each corner, counted along all links; -1 for parts that are not links.
-    base_colours : ndarray of uint8, shape (v, 3)
-        Colour of each corner without colour map.
+    Each corner has the kind of its part, a colour that it has without colour map, and a station, counted along all
+    links (-1 for parts that are not links). `magnify` and `thicken` are factors on deflections and on cross sections.
     """
 
     def __init__(self, system: System, q: Array, magnify: float, thicken: float) -> None:
         self.system, self.magnify, self.thicken = system, magnify, thicken
-        self.size = sum(link.length for link in system.robot.links)
+        self.size = sum(link.length for link in system.robot.links)  # (m)
         solids = self._solids(q[None])
         counts = [solid.points.shape[1] for solid in solids]
         offsets = np.cumsum([0, *counts])

@@ -43,18 +43,10 @@ MAX_RUN_TIME_S = 60.0  # computing time
 
 
 class Page(JobThread):
-    """The page of one client of the server.
+    """The page of one client of the server: a case to compute, or a recorded run.
 
-    Parameters
-    ----------
-    start : StudioCase or Run
-        Case to compute, or a recorded run.
-    sweep : SweepResults, optional
-        A sweep of that case.
-    preview : InitialView, optional
-        The robot before its run, shown until the run is computed.
-    first : callable, optional
-        Returns the run of the case if it was already computed.
+    A sweep of that case may be given, a preview to be shown until the run is computed, and a function that returns the
+    run if it was already computed.
     """
 
     def __init__(
@@ -193,8 +185,7 @@ class Page(JobThread):
 
     def undo(self) -> None:
         if self._history.last is not None:
-            self._switch_to(self._history.last)
-            self._history.pop()
+            self.go_to(self._history.last, is_undo=True)
 
     def reset(self) -> None:
         first = self._history.first
@@ -212,16 +203,13 @@ class Page(JobThread):
         changes = [f"control.{name}" for name, value in vars(control).items() if before[name] != value]
         self._accept(case, result, changes, time.monotonic())
 
-    def go_to(self, case: StudioCase) -> Result:
+    def go_to(self, case: StudioCase, is_undo: bool = False) -> Result:
         """Show another case of the same robot, and store the current one for undo."""
-        before = self.case
-        result = self._switch_to(case)
-        if before is not None:
-            self._history.push(before)
-        return result
-
-    def _switch_to(self, case: StudioCase) -> Result:
         result = self.compute(case)
+        if is_undo:
+            self._history.pop()
+        elif self.case is not None:
+            self._history.push(self.case)
         self.case, self._invalid, self._invalid_error, self.control_error = case, {}, None, None
         self.parameters_panel.show(case)
         self.control_panel.show(case.control)
@@ -238,12 +226,8 @@ class Page(JobThread):
             if waited > BUSY_AFTER_S and not announced:
                 announced = True
                 self.status.show_text("computing ... (Stop, in Parameters, ends it)")
-            return (
-                self.closed
-                or self._stop
-                or waited > MAX_RUN_TIME_S
-                or (waited > YIELD_AFTER_S and self._pending_runs > 0)
-            )
+            is_superseded = waited > YIELD_AFTER_S and self._pending_runs > 0
+            return self.closed or self._stop or waited > MAX_RUN_TIME_S or is_superseded
 
         try:
             return compute_run(case, rigid, should_stop)

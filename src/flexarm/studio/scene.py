@@ -110,26 +110,14 @@ def round_up_nicely(size: float) -> float:
 
 @dataclass(frozen=True)
 class ViewState:
-    """The moving content of a view.
+    """The moving content of a view: the arm, ghosts to compare it with, and arrows."""
 
-    Attributes
-    ----------
-    points, faces, colours : ndarray
-        Corners (v, 3) of the arm, triangles (f, 3), and colours (v, 3) of corners (bytes).
-    ghosts : tuple or None
-        Corners and triangles of the arms to compare with.
-    arrows : ndarray, shape (n, 2, 3), or None
-        Start and end points.
-    size : float
-        Size of the robot (m), which scales the arrows.
-    """
-
-    points: Any
-    faces: Any
-    colours: Any
-    ghosts: tuple[Any, Any] | None = None
-    arrows: Array | None = None
-    size: float = 1.0
+    points: Any  # corners (v, 3) of the arm
+    faces: Any  # triangles (f, 3)
+    colours: Any  # of corners (v, 3), bytes
+    ghosts: tuple[Any, Any] | None = None  # corners and triangles
+    arrows: Array | None = None  # start and end points (n, 2, 3)
+    size: float = 1.0  # of the robot (m), which scales the arrows
 
 
 ARROW_RADIUS = 0.006  # relative to the robot

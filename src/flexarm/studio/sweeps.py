@@ -35,18 +35,7 @@ def is_sweep(data: Any) -> bool:
 
 
 class SweepResults:
-    """The result of `fa.sweep` or `fa.monte_carlo`.
-
-    Attributes
-    ----------
-    data : Dataset
-    columns : dict of str to ndarray, shape (size,)
-        Values of each varied parameter for all members, by name.
-    size : int
-        Number of members.
-    is_grid : bool
-        True if members are all combinations of values, not a list.
-    """
+    """The result of `fa.sweep` or `fa.monte_carlo`: `columns` are the parameters of all members by name."""
 
     def __init__(self, data: Any) -> None:
         if not is_sweep(data):
@@ -59,7 +48,7 @@ class SweepResults:
         self.size = int(data["status"].size)
         if not self.size:
             raise ValueError("sweep: has no members")
-        self.is_grid = data["status"].dims != ("member",)
+        self.is_grid = data["status"].dims != ("member",)  # all combinations of values, not a list
         columns = [data[name].values for name in sweep_fields(data)]
         columns = [each.ravel() for each in np.meshgrid(*columns, indexing="ij")] if self.is_grid else columns
         self.columns = dict(zip(sweep_fields(data), columns, strict=True))
