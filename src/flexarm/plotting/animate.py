@@ -58,9 +58,8 @@ class Snapshots:
         """Return times that include `until`, and the tip positions (n, 3) at them, at most about 4000."""
         samples = self.run.time.values
         times = np.union1d(samples[:: max(1, len(samples) // MAX_CURVE_POINT_COUNT)], until)
-        return times, self.system.tip(
-            magnify_deflections(self.system, interpolate_coordinates(self.run, times), self.magnify)
-        )
+        q = magnify_deflections(self.system, interpolate_coordinates(self.run, times), self.magnify)
+        return times, self.system.tip(q)
 
 
 WIDTH = 7.0  # inches
@@ -128,10 +127,7 @@ class Animation:
         """
         begin, end = float(self.run.time.values[0]), float(self.run.time.values[-1])
         rate = self.fps if fps is None else real_number("fps", fps, above=0)
-        films.require_frame_count(end - begin, rate, self.speed)
-        step = self.speed / rate
-        inner = np.arange(begin, end - 1e-6 * step, step)
-        return np.append(inner, end)
+        return films.frame_times(begin, end, rate, self.speed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the film to a file; an existing file is replaced only when the film is complete.

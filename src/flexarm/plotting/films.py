@@ -18,6 +18,7 @@ from uuid import uuid4
 import numpy as np
 
 from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import Array
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -94,6 +95,13 @@ def require_frame_count(duration: float, fps: float = 25.0, speed: float = 1.0) 
     if (count := duration * fps / speed) > MAX_FRAME_COUNT:
         given = f"fps = {fps:g} and speed = {speed:g}"
         raise ValueError(f"{given} make {count:.3g} frames of this run: at most {MAX_FRAME_COUNT}")
+
+
+def frame_times(begin: float, end: float, fps: float, speed: float) -> Array:
+    """Return evenly spaced times of frames (s), followed by the end; raise ValueError if there are too many."""
+    require_frame_count(end - begin, fps, speed)
+    step = speed / fps
+    return np.append(np.arange(begin, end - 1e-6 * step, step), end)
 
 
 def playable_rate(suffix: str, fps: float) -> float:

@@ -17,14 +17,13 @@ MAIN_NAMES = ("length", "section", "material.E", "material.damping", "payload.ma
 
 
 class ParametersPanel:
-    """The parameter fields of a page; `on_change` is called with the path and the typed text."""
+    """The parameter fields of a page; `on_change` is called with the name and the typed text."""
 
     def __init__(self, gui: Any, on_change: OnChange) -> None:
         self._gui, self._on_change = gui, on_change
         self._folder = gui.add_folder(None)
         self._folders: list[Any] = []
         self._handles: dict[str, Any] = {}
-        self._shown_names: set[str] = set()
 
     def build(self, case: StudioCase | None) -> None:
         """Create the fields of a case; None has none."""
@@ -32,29 +31,26 @@ class ParametersPanel:
             folder.remove()
         self._folders, self._handles = [], {}
         parameters = [] if case is None else case.parameters()
-        self._shown_names = {each.name for each in parameters[:MAX_FIELD_COUNT]}
         groups: dict[str, list[Parameter]] = {}
-        for each in sorted(parameters, key=lambda each: not each.steps):
+        for each in _with_fields(parameters):
             groups.setdefault(folder_of(each), []).append(each)
         with self._folder:
             for group, members in groups.items():
-                self._group(group, members)
-            if len(parameters) > MAX_FIELD_COUNT:
-                hidden = len(parameters) - MAX_FIELD_COUNT
+                self._add_group(group, members)
+            if (hidden := len(parameters) - MAX_FIELD_COUNT) > 0:
                 text = f"{hidden} more parameters have no field here; change them in the robot file."
                 self._folders.append(self._gui.add_markdown(text))
 
     def show(self, case: StudioCase) -> None:
         """Show the values of a case; build the fields anew if it has other parameters."""
-        parameters = case.parameters()
-        if {each.name for each in parameters[:MAX_FIELD_COUNT]} != self._shown_names:
+        values = {each.name: each.value for each in _with_fields(case.parameters())}
+        if values.keys() != self._handles.keys():
             self.build(case)
-            return
-        for each in parameters:
-            if each.name in self._handles:
-                self._handles[each.name].value = format_number(each.value)
+        else:
+            for name, handle in self._handles.items():
+                handle.value = format_number(values[name])
 
-    def _group(self, group: str, members: list[Parameter]) -> None:
+    def _add_group(self, group: str, members: list[Parameter]) -> None:
         main = [each for each in members if is_main(each)]
         folder = self._gui.add_folder(group, expand_by_default=bool(main))
         self._folders.append(folder)
@@ -67,12 +63,15 @@ class ParametersPanel:
                         self._add(each, group)
 
     def _add(self, parameter: Parameter, group: str) -> None:
-        if len(self._handles) >= MAX_FIELD_COUNT:
-            return
         handle = add_number_box(self._gui, field_label(parameter, group), parameter.value, parameter.name)
         self._handles[parameter.name] = handle
 
         on_input(lambda: self._on_change(parameter.name, handle.value), handle)
+
+
+def _with_fields(parameters: list[Parameter]) -> list[Parameter]:
+    """Return the parameters that have fields, those of the simulation first."""
+    return sorted(parameters, key=lambda each: not each.steps)[:MAX_FIELD_COUNT]
 
 
 def folder_of(parameter: Parameter) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.plotting.films import FILM_WRITERS, encode_png, require_available, require_frame_count
+from flexarm.plotting.films import FILM_WRITERS, encode_png, frame_times, require_available
 from flexarm.studio.mesh_frames import map_colours
 from flexarm.studio.panels.linear import MODE_PERIOD_S
 from flexarm.studio.panels.widgets import BackgroundTask, TaskCancelled
@@ -87,10 +87,7 @@ class PicturesPanel:
             times = np.arange(int(MODE_PERIOD_S * FPS)) / FPS
             states = [page.view.posture_state(frames, page.shape.posture(each)) for each in times]
             return [(each, self._caption(0)) for each in states], list(range(len(times)))
-        begin, end = float(frames.times[0]), float(frames.times[-1])
-        require_frame_count(end - begin, FPS, page.timeline.speed)
-        step = page.timeline.speed / FPS
-        times = np.append(np.arange(begin, end - 1e-6 * step, step), end)
+        times = frame_times(frames.times[0], frames.times[-1], FPS, page.timeline.speed)
         indices, order = np.unique([frames.index(each) for each in times], return_inverse=True)
         return [(page.view.view_state(frames, k, True), self._caption(k)) for k in indices.tolist()], order.tolist()
 
