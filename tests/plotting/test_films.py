@@ -16,7 +16,7 @@ def player(fps: float = 25.0) -> str:
     return html_player(FRAMES, fps, FRAMES)
 
 
-def test_a_film_fetches_nothing(tmp_path):
+def test_film_loads_nothing_from_the_network(tmp_path):
     write_html(str(tmp_path / "film.html"), FRAMES, 25.0, FRAMES)
     html = (tmp_path / "film.html").read_text()
     assert html.startswith("<!DOCTYPE html>")
@@ -25,12 +25,12 @@ def test_a_film_fetches_nothing(tmp_path):
     assert not re.search(r"<link|@import|<script[^>]*src", html)
 
 
-def test_two_players_on_a_page_have_their_own_names():
+def test_players_have_unique_identifiers():
     one, two = (re.search(r'id="([^"]*)"', player()).group(1) for _ in range(2))
     assert one != two
 
 
-def test_frames_follow_in_time():
+def test_player_has_frame_interval_and_frames():
     html = player(8)
     assert "setInterval(next, 125)" in html
     frames = [Image.open(io.BytesIO(base64.b64decode(each))) for each in re.findall(r"base64,([^\"]*)", html)]
@@ -38,7 +38,7 @@ def test_frames_follow_in_time():
     assert not re.search(r"\{(id|frames|pause)\}", html)
 
 
-def test_the_program_in_it_is_valid(tmp_path):
+def test_script_of_the_player_is_valid(tmp_path):
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
     script = tmp_path / "player.js"

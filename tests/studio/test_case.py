@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.studio.case import StudioCase
+from flexarm.studio.case import SETTLE_TIME_S, History, StudioCase
 from flexarm.studio.compute import compute_run
 from flexarm.studio.control import Control
 from tests.studio.browserless import value_of
@@ -11,7 +11,7 @@ FILE = "examples/two_link.yaml"
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
 
-def test_every_parameter_can_be_changed_by_its_path() -> None:
+def test_every_parameter_can_be_changed_by_its_name() -> None:
     case = StudioCase.from_file(FILE)
     paths = [each.name for each in case.parameters()]
     for path in ("links.fore.payload.mass", "links.upper.material.E", "links.upper.flexible.bend_y", "gravity.2",
@@ -129,3 +129,19 @@ def test_control_is_applied() -> None:
     assert "zv-shaped" in shaped.name
     twin = compute_run(replace(case, control=Control(shaper="zv", feedback="pd")), rigid=True)
     assert twin.system.nq == 2
+
+
+def test_history_has_a_case_for_each_completed_change() -> None:
+    cases = [StudioCase(BAR, {"duration": 1.0 + k}) for k in range(6)]
+    history = History(cases[0])
+    history.push(cases[0], ["mass"], now=0.0)
+    history.push(cases[1], ["mass"], now=0.9 * SETTLE_TIME_S)
+    history.push(cases[2], ["mass"], now=1.8 * SETTLE_TIME_S)  # still the same change
+    assert (len(history), history.last) == (1, cases[0])
+    history.push(cases[3], ["mass"], now=3.0 * SETTLE_TIME_S)
+    history.push(cases[4], ["length"], now=3.1 * SETTLE_TIME_S)
+    history.push(cases[5], now=3.1 * SETTLE_TIME_S)
+    assert (len(history), history.last) == (4, cases[5])
+    history.pop()
+    history.push(cases[5], ["length"], now=3.2 * SETTLE_TIME_S)  # a new change after an undo
+    assert (len(history), history.first) == (4, cases[0])
