@@ -92,6 +92,8 @@ def test_page_loads_nothing_from_other_hosts(window: Window, studio: fa.Studio) 
     until(lambda: window.web.get_by_text("two-link flexible arm").is_visible())
     assert not window.page.status.error
     until(lambda: window.links() > 50)
+    whole = "[...document.querySelectorAll('[data-dock-tab] span')].every((each) => each.scrollWidth <= each.clientWidth)"
+    assert window.web.evaluate(whole)  # the labels of tabs
 
 
 def test_parameter_changed_by_keyboard_changes_the_arm(window: Window) -> None:

@@ -187,15 +187,15 @@
     div:has(> :is(${HIDDEN})) + * { display: none }
     input[data-rejected] { border-color: #b3261e !important; background: #fdecea !important }
     [data-dock-strip] { flex-wrap: nowrap !important }
-    [data-dock-tab] { padding: 0 4px !important; font-size: 11.5px; font-weight: 500 !important; flex: 0 1 auto;
-      justify-content: center }
+    [data-dock-tab] { padding: 0 2px !important; font-size: 11px; font-weight: 500 !important; flex: 0 1 auto;
+      justify-content: center; letter-spacing: -0.3px }
     [data-dock-tab]:not(:only-child) { flex: 1 1 auto }
     @keyframes studio-delay { from, 70% { opacity: 0 } }
     .mantine-Tooltip-tooltip { width: max-content !important; padding: 1px 6px !important; font-size: 11px !important;
       pointer-events: none; animation: studio-delay 1s }
     body:has(input:focus) .mantine-Tooltip-tooltip { display: none }
-    .uplot .u-legend { line-height: 1.15; margin: 0 }
-    .uplot .u-legend :is(th, td) { padding: 0 2px }
+    body .uplot .u-legend { line-height: 1.15; margin: 0 }
+    body .uplot .u-legend :is(th, td) { padding: 0 2px }
     .u-legend .u-series:last-child, .u-over > .u-cursor-pt:last-child { display: none }
   `;
 
