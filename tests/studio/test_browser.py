@@ -92,7 +92,9 @@ def test_page_loads_nothing_from_other_hosts(window: Window, studio: fa.Studio) 
     until(lambda: window.web.get_by_text("two-link flexible arm").is_visible())
     assert not window.page.status.error
     until(lambda: window.links() > 50)
-    whole = "[...document.querySelectorAll('[data-dock-tab] span')].every((each) => each.scrollWidth <= each.clientWidth)"
+    whole = (
+        "[...document.querySelectorAll('[data-dock-tab] span')].every((each) => each.scrollWidth <= each.clientWidth)"
+    )
     assert window.web.evaluate(whole)  # the labels of tabs
 
 
