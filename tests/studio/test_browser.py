@@ -416,7 +416,7 @@ def test_point_of_a_map_opens_as_a_run(browser: Any) -> None:
         window.web.get_by_role("tab", name="Sweep").click()
         picture = window.web.locator('[data-studio="map"]')
         picture.scroll_into_view_if_needed()
-        x, y = page.sweeps._map.position(5)
+        x, y = page.sweeps._map._positions[page.sweeps._map._members == 5][0]
         box = picture.bounding_box()
         picture.click(position={"x": x * box["width"], "y": y * box["height"]})
         until(lambda: value_of(page.case, "links.a.mass") == 3.0 and value_of(page.case, "torque.a") == 1.5)

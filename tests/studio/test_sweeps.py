@@ -52,6 +52,12 @@ def act(page: Page, name: str, value: object = True) -> None:
     page.wait()
 
 
+def position(drawn: SweepMap, member: int) -> tuple[float, float]:
+    """Return the first position of a member in the picture."""
+    x, y = drawn._positions[drawn._members == member][0]
+    return float(x), float(y)
+
+
 def until_swept(page: Page) -> None:
     page.sweeps.task._thread.join(60)
     page.wait()
@@ -92,10 +98,10 @@ def _arguments(case: StudioCase) -> dict:
 @pytest.mark.parametrize("quantity", ["tip.y", "peak_torque.a"])
 def test_every_point_of_a_map_belongs_to_its_member(data, quantity: str) -> None:
     flat = SweepMap(SweepResults(data), quantity, 0)
-    assert [flat.member_at(*flat.position(k)) for k in range(12)] == list(range(12))
+    assert [flat.member_at(*position(flat, k)) for k in range(12)] == list(range(12))
     assert flat.member_at(0.001, 0.001) is None
     line = SweepMap(SweepResults(data.isel({PUSH: 1})[["tip", "status", "reason"]]), "tip.y", 0)
-    assert [line.member_at(*line.position(k)) for k in range(3)] == [0, 1, 2]
+    assert [line.member_at(*position(line, k)) for k in range(3)] == [0, 1, 2]
     assert 'data-studio="map"' in flat.html(3)
 
 
@@ -104,7 +110,7 @@ def test_further_fields_are_fixed_at_the_values_of_the_member() -> None:
     sweep = SweepResults(fa.sweep(BAR, over, measure=["tip"], **OPTIONS))
     second = SweepMap(sweep, "tip.y", 1)
     assert second.fixed == {"q0.a.q": 0.5}
-    assert second.member_at(*second.position(7)) == 7
+    assert second.member_at(*position(second, 7)) == 7
     page = opened_page(sweep=sweep)
     act(page, "member", 7)
     act(page, "member", 8)  # on the other slice
@@ -119,9 +125,9 @@ def test_members_of_monte_carlo_can_be_opened() -> None:
 
     found = fa.monte_carlo(BAR, {MASS: stats.uniform(2, 2)}, members=20, measure=["tip"], **OPTIONS)
     cloud = SweepMap(SweepResults(found), "tip.y", 0)
-    assert cloud.member_at(*cloud.position(7)) == 7
+    assert cloud.member_at(*position(cloud, 7)) == 7
     page = opened_page(sweep=SweepResults(found))
-    x, y = cloud.position(7)
+    x, y = position(cloud, 7)
     page.submit(lambda: page.sweeps._quantity.set_by_user("tip.y"))
     page.wait()
     page.submit(lambda: page.sweeps.click(x, y))
@@ -135,7 +141,7 @@ def test_click_opens_a_member_and_undo_reverts_it(data) -> None:
     page = opened_page(sweep=SweepResults(data))
     assert not page.status.error
     act(page, "show", "tip.y")
-    x, y = page.sweeps._map.position(9)
+    x, y = position(page.sweeps._map, 9)
     act(page, "page event", f'{{"kind": "map", "x": {x}, "y": {y}, "number": 1}}')
     assert not page.status.error
     assert value_of(page.case, MASS) == 4.0
@@ -217,7 +223,7 @@ def test_failed_members_show_their_reason() -> None:
     act(page, "member", 1)
     assert "member 1 (links.a.joint.viscous = 1e+06" in page.sweeps._text.content
     assert "failed" in page.sweeps._text.content
-    assert page.sweeps._map.member_at(*page.sweeps._map.position(1)) == 1  # failed members can be clicked
+    assert page.sweeps._map.member_at(*position(page.sweeps._map, 1)) == 1  # failed members can be clicked
     act(page, "Open this member as a run")
     assert page.status.error  # the previous run stays
     act(page, "member", 2)

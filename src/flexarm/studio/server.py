@@ -13,7 +13,7 @@ import threading
 import time
 import warnings
 import webbrowser
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from functools import cache
 from http import HTTPStatus
@@ -168,7 +168,7 @@ class Studio:
 
     def _prepare(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
         """Resolve what to open, and compute its first run while the browser loads the page."""
-        from flexarm.studio.startup import compute_first_result, prepare_view, resolve_start, resolve_sweep
+        from flexarm.studio.startup import compute_first_result, initial_view, resolve_start, resolve_sweep
 
         self._start = resolve_start(robot, options)
         self._sweep = resolve_sweep(sweep, self._start)
@@ -178,11 +178,10 @@ class Studio:
             return self._stopped or time.monotonic() > end
 
         def warm_up() -> None:
-            self._view.set_result(prepare_view(self._start))
-            try:
-                self._first_result.set_result(compute_first_result(self._start, should_stop, self._checked.set))
-            except Exception as error:
-                self._first_result.set_exception(error)
+            import flexarm.studio.page  # noqa: F401  # so that browsers need not wait for it
+
+            _settle(self._view, lambda: initial_view(self._start))
+            _settle(self._first_result, lambda: compute_first_result(self._start, should_stop, self._checked.set))
             self._checked.set()
 
         threading.Thread(target=warm_up, daemon=True, name="studio warm-up").start()
@@ -240,6 +239,13 @@ class Studio:
             page = self.pages.pop(client.client_id, None)
         if page is not None:
             page.close()
+
+
+def _settle(future: Future[Any], compute: Callable[[], Any]) -> None:
+    try:
+        future.set_result(compute())
+    except Exception as error:
+        future.set_exception(error)
 
 
 def _wait_briefly(future: Future[Any]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
 import sys
@@ -36,8 +35,10 @@ class InitialView:
     ground: Ground
 
 
-def initial_view(case: StudioCase) -> InitialView | None:
+def initial_view(case: StudioCase | Run) -> InitialView | None:
     """Return the robot at its start posture with straight links, or None if only the run determines it."""
+    if isinstance(case, Run):
+        return None
     start = case.plan.get("q0") or {}
     system = System(case.robot)
     if system.constraints or not isinstance(start, Mapping) or not set(start) <= set(system.names):
@@ -92,17 +93,6 @@ def resolve_sweep(sweep: Any, start: StudioCase | Run) -> SweepResults | None:
         found = SweepResults(sweep)
     start.with_(found.changes(0))  # raises for a sweep of another robot
     return found
-
-
-def prepare_view(start: StudioCase | Run) -> InitialView | None:
-    """Return the initial view, or None if unknown; import the page's modules, so that browsers need not wait."""
-    import flexarm.studio.page  # noqa: F401
-
-    if isinstance(start, Run):
-        return None
-    with contextlib.suppress(Exception):  # the run reports the error
-        return initial_view(start)
-    return None
 
 
 def compute_first_result(

@@ -13,7 +13,7 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.foundation.interrupts import end_runs_when
-from flexarm.foundation.messages import collect_warnings, shorten, shown, suggestion
+from flexarm.foundation.messages import collect_warnings, shorten, shown
 from flexarm.foundation.progress import report_progress
 from flexarm.foundation.validation import Array, real
 from flexarm.plotting.films import encode_png
@@ -80,8 +80,6 @@ class SweepResults:
 
     def values(self, quantity: str) -> Array:
         """Return a quantity of all members in order; nan for members that failed."""
-        if quantity not in self._measures:
-            raise ValueError(f"show: the sweep has no {quantity!r}{suggestion(quantity, list(self._measures))}")
         return np.asarray(self._of_members(self._measures[quantity]), dtype=float)
 
     def _of_members(self, measure: xr.DataArray) -> Any:
@@ -123,14 +121,6 @@ class SweepResults:
             return None
         found = np.asarray(self._of_members(self.data["tip"])[member], dtype=float)
         return found if found.shape == (3,) and np.isfinite(found).all() else None
-
-    @property
-    def duration(self) -> float | None:
-        """Duration of the runs (s), or None if unknown."""
-        try:
-            return float(json.loads(self.data.attrs["options"])["duration"])
-        except (KeyError, ValueError, TypeError):
-            return None
 
 
 def _unit(values: xr.DataArray) -> str:
@@ -208,23 +198,17 @@ class SweepMap:
         image = f'<img alt="map of the sweep" src="data:image/png;base64,{self._png}" style="width:100%;display:block">'
         return f'<div data-studio="map" style="position:relative;cursor:crosshair;margin:4px 8px">{image}{rings}</div>'
 
-    def position(self, member: int) -> tuple[float, float]:
-        """Return the first position of a member in the picture."""
-        x, y = self._positions[self._members == member][0]
-        return float(x), float(y)
-
 
 CONTROL_ROOTS = ("torque", "motion", "q0", "gains", "references")  # shapers and controllers depend on these
 
 
-def sweepable_parameters(case: StudioCase) -> dict[str, Parameter]:
-    """Return all parameters that can be swept, by name."""
-    return {each.name: each for each in case.parameters() if each.is_sweepable}
-
-
-def can_sweep(case: StudioCase, name: str) -> bool:
-    """Return True if a parameter can vary while all members have the same shapers and controllers."""
-    return case.control.is_off or name.partition(".")[0] not in CONTROL_ROOTS
+def sweepable_parameters(case: StudioCase | None) -> dict[str, Parameter]:
+    """Return all parameters, by name, that can vary while all members have the same shapers and controllers."""
+    if case is None:
+        return {}
+    hidden = () if case.control.is_off else CONTROL_ROOTS
+    parameters = (each for each in case.parameters() if each.is_sweepable)
+    return {each.name: each for each in parameters if each.name.partition(".")[0] not in hidden}
 
 
 def is_valid(case: StudioCase, name: str, value: float) -> bool:
@@ -300,9 +284,9 @@ def run_sweep(
     """
     from flexarm.sweeps.sweep import sweep
 
-    over = _sweep_values(ranges)
+    over, known = _sweep_values(ranges), sweepable_parameters(case)
     for name in over:
-        if not can_sweep(case, name):
+        if name not in known:
             raise ValueError(
                 f"sweep: {name} cannot be varied while shapers or controllers are on: they depend on it; "
                 "switch them off"
@@ -399,8 +383,9 @@ def find_mismatches(sweep: SweepResults, base: StudioCase) -> list[str]:
     robot = sweep.data.attrs.get("robot", base.robot.name)
     if robot != base.robot.name:
         found.append(f"The sweep is of {robot!r}, this robot is {base.robot.name!r}.")
-    length = real(base.plan.get("duration"))
-    if sweep.duration is not None and length is not None and abs(sweep.duration - length) > 1e-9 * length:
-        found.append(f"The sweep's runs take {sweep.duration:g} s, those of this simulation {length:g} s.")
+    duration, given = real(base.plan.get("duration")), json.loads(sweep.data.attrs.get("options", "{}"))
+    swept = real(given.get("duration")) if isinstance(given, dict) else None
+    if swept is not None and duration is not None and abs(swept - duration) > 1e-9 * duration:
+        found.append(f"The sweep's runs take {swept:g} s, those of this simulation {duration:g} s.")
     summary = str(sweep.data.attrs.get("summary", ""))
     return found + ([summary] if summary else [])

@@ -29,7 +29,6 @@ from flexarm.studio.sweeps import (
     Range,
     SweepMap,
     SweepResults,
-    can_sweep,
     describe_resets,
     find_member,
     find_mismatches,
@@ -91,9 +90,7 @@ class RangePanel:
         return [Range(name, first, last, count, is_integer=self._known[name].is_integer)]
 
     def _update(self, case: StudioCase | None, chosen: str) -> None:
-        parameters = {} if case is None else sweepable_parameters(case)
-        self._case = case
-        self._known = {name: each for name, each in parameters.items() if case is not None and can_sweep(case, name)}
+        self._case, self._known = case, sweepable_parameters(case)
         options = (NO_FIELD, *self._known)
         if tuple(self._field.options) != options:
             self._field.options = options
@@ -161,14 +158,13 @@ class SweepPanel:
     def offer(self, case: StudioCase | None) -> None:
         """Offer the parameters of another robot, and remove the previous sweep."""
         self.task.cancel(discard=True)
-        parameters = {} if case is None else sweepable_parameters(case)
-        ranges = {} if case is None else read_ranges(case)
-        default = next((name for end in DEFAULT_FIELDS for name in parameters if name.endswith(end)), NO_FIELD)
+        known, ranges = sweepable_parameters(case), {} if case is None else read_ranges(case)
+        default = next((name for end in DEFAULT_FIELDS for name in known if name.endswith(end)), NO_FIELD)
         for panel, name in zip(self._ranges, [*(ranges or [default]), NO_FIELD, NO_FIELD]):
             panel.offer(case, name, ranges.get(name))
         self._map = self._chosen = self._opened = None
         self._text.content = text_box(NO_SWEEP_TEXT)
-        self._update_hidden_note(case)
+        self._hidden_note.visible = False
         self._set_visible(False)
 
     def update(self) -> None:
@@ -176,7 +172,8 @@ class SweepPanel:
         case = self._page.case
         for panel in self._ranges:
             panel.follow(case)
-        self._update_hidden_note(case)
+        parameters = [] if case is None else case.parameters()
+        self._hidden_note.visible = sum(each.is_sweepable for each in parameters) > len(sweepable_parameters(case))
         if self._map is not None:
             if self._opened is not None and case is not None and is_same_case(self._opened[1], case):
                 member: int | None = self._opened[0]
@@ -184,10 +181,6 @@ class SweepPanel:
                 member = find_member(self._map.sweep, self.base, case)
             if self._member_notes or member != self._chosen:
                 self._mark(member)
-
-    def _update_hidden_note(self, case: StudioCase | None) -> None:
-        has_hidden = case is not None and any(not can_sweep(case, name) for name in sweepable_parameters(case))
-        self._hidden_note.visible = has_hidden
 
     def show_sweep(self, sweep: SweepResults, base: StudioCase | None, warned: Sequence[str] = ()) -> None:
         """Show a sweep; `base` is the case that its members change."""

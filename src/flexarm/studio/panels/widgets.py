@@ -238,23 +238,18 @@ class Status:
         self._text.content = text_box(text)
 
     def show_error(self, error: BaseException) -> None:
-        self.error = error_text(error) or type(error).__name__
-        self._show_error()
+        self._set_error(error_text(error) or type(error).__name__)
 
-    def _show_error(self) -> None:
-        """Show the error; `page.js` repeats it next to the field, because this box may be scrolled out of view."""
-        self._error.content = text_box(
-            self.error, *ERROR_COLOURS, mark=f'data-studio="error" data-number="{self._action_count}"'
-        )
-        self._error.visible = True
+    def _set_error(self, text: str) -> None:
+        """Show an error; `page.js` repeats it next to the field, because this box may be scrolled out of view."""
+        mark = f'data-studio="error" data-number="{self._action_count}"'
+        self._error.content, self._error.visible = text_box(text, *ERROR_COLOURS, mark=mark), bool(text)
+        self.error = text
 
     def show_result(self, result: Result, case: StudioCase | None, at_rest: bool) -> None:
         """Describe a run; `at_rest` if it replaces one that cannot be computed."""
         run = result.run
-        self.error = "" if run.status in ("completed", "stopped") else f"the run {run.reason}"
-        self._error.visible = bool(self.error)
-        if self.error:
-            self._show_error()
+        self._set_error("" if run.status in ("completed", "stopped") else f"the run {run.reason}")
         text = f"{run.robot.name}: at rest, because its run cannot be computed." if at_rest else _describe_run(result)
         notes = (text_box(each, *NOTE_COLOURS) for each in _find_notes(result, case))
         self._text.content = "".join([text_box(text), *notes])
