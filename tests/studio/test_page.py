@@ -13,7 +13,7 @@ from flexarm.studio import page as page_module
 from flexarm.studio.case import StudioCase
 from flexarm.studio.page import Page
 from flexarm.studio.panels.files import MAX_KEPT_RUNS, OPEN_LABEL
-from flexarm.studio.startup import initial_view
+from flexarm.studio.scene import initial_view
 from tests.studio.browserless import Client, value_of
 
 PAYLOAD = "links.fore.payload.mass"

@@ -10,7 +10,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.results.run import Run
-from flexarm.studio import server, startup
+from flexarm.studio import files, server
 from flexarm.studio.server import MAX_FILE_BYTES
 from tests.studio.browserless import Client
 
@@ -116,7 +116,7 @@ def test_robot_file_is_read_after_the_server_listens(monkeypatch: pytest.MonkeyP
     def never(*_: object) -> None:
         raise ValueError("it cannot be")
 
-    monkeypatch.setattr(startup, "resolve_start", never)
+    monkeypatch.setattr(files, "resolve_start", never)
     with pytest.raises(ValueError, match="it cannot be"):
         fa.studio("examples/two_link.yaml", browser=False, port=8440)
     with pytest.raises(OSError, match=r"."):

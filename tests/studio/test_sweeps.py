@@ -354,7 +354,7 @@ def test_parameters_of_controllers_cannot_be_swept() -> None:
 
 
 def ringed(page: Page) -> int:
-    return page.sweeps._picture.content.count("border-radius:50%")
+    return page.sweeps._picture.content.count("studio-ring")
 
 
 def test_current_run_is_marked(data) -> None:

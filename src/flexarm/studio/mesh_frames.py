@@ -65,9 +65,8 @@ def legend_html(labels: tuple[str, str, str]) -> str:
     """Return the colour map with labels as HTML."""
     quantity, low, high = (html.escape(each) for each in labels)
     stops = ",".join(f"rgb{colour}" for colour in COLOUR_MAP)
-    bar = f"height:14px;border:1px solid #888;background:linear-gradient(90deg,{stops})"
-    ends = f'<div style="display:flex;justify-content:space-between"><span>{low}</span><span>{high}</span></div>'
-    return f'<div style="font-size:12px;padding:4px 10px">{quantity}<div style="{bar}"></div>{ends}</div>'
+    bar = f'<div class="studio-bar" style="background:linear-gradient(90deg,{stops})"></div>'
+    return f'<div class="studio-legend">{quantity}{bar}<div><span>{low}</span><span>{high}</span></div></div>'
 
 
 COLOURING_UNITS = {"deflection": "m", "strain": "1", "moment": "N m"}

@@ -30,8 +30,7 @@ from flexarm.studio.panels.plots import PlotsPanel
 from flexarm.studio.panels.sweep import SweepPanel
 from flexarm.studio.panels.view import TimeLine, TimePanel, ViewPanel
 from flexarm.studio.panels.widgets import Status, parse_number
-from flexarm.studio.scene import Ground, Scene, ViewState
-from flexarm.studio.startup import InitialView
+from flexarm.studio.scene import Ground, InitialView, Scene, ViewState
 from flexarm.studio.sweeps import SweepResults
 from flexarm.studio.worker_thread import BrowserEvents, JobThread
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,20 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
-from flexarm.plotting.arm_points import magnify_deflections
+from flexarm.plotting.arm_points import Arm, magnify_deflections
 from flexarm.results.run import Run
 from flexarm.robot import FixedPrismatic, Revolute, Robot
-from flexarm.studio.mesh_frames import ARROW_COLOUR, GHOST_COLOUR, GHOST_OPACITY, KIND_COLOURS, TRACE_COLOUR, linear_rgb
+from flexarm.studio.case import StudioCase
+from flexarm.studio.mesh_frames import (
+    ARROW_COLOUR,
+    GHOST_COLOUR,
+    GHOST_OPACITY,
+    KIND_COLOURS,
+    TRACE_COLOUR,
+    ArmMesh,
+    linear_rgb,
+    thickness_factor,
+)
 
 AXES_LENGTH = 0.06  # of the axes at the base, relative to the robot
 
@@ -118,6 +128,32 @@ class ViewState:
     ghosts: tuple[Any, Any] | None = None  # corners and triangles
     arrows: Array | None = None  # start and end points (n, 2, 3)
     size: float = 1.0  # of the robot (m), which scales the arrows
+
+
+@dataclass(frozen=True)
+class InitialView:
+    """The robot before its run: what is visible, and its ground."""
+
+    view_state: ViewState
+    ground: Ground
+
+
+def initial_view(case: StudioCase | Run) -> InitialView | None:
+    """Return the robot at its start posture with straight links, or None if only the run determines it."""
+    if isinstance(case, Run):
+        return None
+    start = case.plan.get("q0") or {}
+    system = System(case.robot)
+    if system.constraints or not isinstance(start, Mapping) or not set(start) <= set(system.names):
+        return None
+    q = np.zeros((1, system.nq))
+    for name, value in start.items():
+        q[0, system.index(name)] = value
+    mesh = ArmMesh(system, q[0], 1.0, thickness_factor(system))
+    return InitialView(
+        ViewState(mesh.corners(q)[0], mesh.faces, mesh.base_colours),
+        Ground.from_points(case.robot, Arm(system, q, 1.0, 5).cloud),
+    )
 
 
 ARROW_RADIUS = 0.006  # relative to the robot

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flexarm.robot import Robot
     from flexarm.studio.compute import Result
     from flexarm.studio.page import Page
-    from flexarm.studio.startup import InitialView
+    from flexarm.studio.scene import InitialView
 
 
 LOCALHOST = "127.0.0.1"
@@ -168,7 +168,9 @@ class Studio:
 
     def _prepare(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
         """Resolve what to open, and compute its first run while the browser loads the page."""
-        from flexarm.studio.startup import compute_first_result, initial_view, resolve_start, resolve_sweep
+        from flexarm.studio.compute import compute_first_result
+        from flexarm.studio.files import resolve_start, resolve_sweep
+        from flexarm.studio.scene import initial_view
 
         self._start = resolve_start(robot, options)
         self._sweep = resolve_sweep(sweep, self._start)

@@ -134,10 +134,6 @@ def _format(value: Any) -> str:
 
 MAP_SIZE_INCH = (4.4, 3.7)
 MIN_COLUMN_INCH = 2.4  # width of each of several plots
-RING_STYLE = (
-    "box-sizing:content-box;width:14px;height:14px;margin:-9px 0 0 -9px;"
-    "border:2px solid #fff;outline:2px solid #d1495b;border-radius:50%"
-)
 
 
 class SweepMap:
@@ -192,11 +188,12 @@ class SweepMap:
     def html(self, member: int | None) -> str:
         """Return the picture with a ring around a member; `page.js` reports clicks in it."""
         rings = "".join(
-            f'<div style="position:absolute;left:{100 * x:.2f}%;top:{100 * y:.2f}%;{RING_STYLE}"></div>'
+            f'<i class="studio-ring" style="left:{100 * x:.2f}%;top:{100 * y:.2f}%"></i>'
             for x, y in self._positions[self._members == (-1 if member is None else member)]
         )
-        image = f'<img alt="map of the sweep" src="data:image/png;base64,{self._png}" style="width:100%;display:block">'
-        return f'<div data-studio="map" style="position:relative;cursor:crosshair;margin:4px 8px">{image}{rings}</div>'
+        return (
+            f'<div data-studio="map"><img alt="map of the sweep" src="data:image/png;base64,{self._png}">{rings}</div>'
+        )
 
 
 CONTROL_ROOTS = ("torque", "motion", "q0", "gains", "references")  # shapers and controllers depend on these

@@ -95,7 +95,6 @@ class KeptPanel:
 
 
 OPEN_LABEL = "Open robot, run or sweep (.yaml, .nc)"
-CODE_HTML = '<pre style="overflow:auto;font-size:11px;margin:6px 10px;padding:6px;background:#f4f6f8">{}</pre>'
 
 
 class FilesPanel:
@@ -158,5 +157,5 @@ class FilesPanel:
                 )
 
     def _download_text(self, name: str, text: str) -> None:
-        self._code.content, self._code.visible = CODE_HTML.format(html.escape(text)), True
+        self._code.content, self._code.visible = f"<pre class='studio-code'>{html.escape(text)}</pre>", True
         self._page.download(name, text.encode())

@@ -14,8 +14,6 @@ from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
 from flexarm.studio.files import encode_sweep
 from flexarm.studio.panels.widgets import (
-    ERROR_COLOURS,
-    NOTE_COLOURS,
     BackgroundTask,
     add_number_box,
     on_click,
@@ -138,7 +136,7 @@ class SweepPanel:
         self._member.visible = False
         self._open = gui.add_button("Open this member as a run", visible=False)
         self._ranges = [RangePanel(gui, "vary"), RangePanel(gui, "and")]
-        self._hidden_note = gui.add_html(text_box(HIDDEN_FIELDS_TEXT, *NOTE_COLOURS), visible=False)
+        self._hidden_note = gui.add_html(text_box(HIDDEN_FIELDS_TEXT, "note"), visible=False)
         begin = gui.add_button("Sweep")
         self._save = gui.add_button("Save the sweep (.nc)", visible=False)
 
@@ -273,12 +271,12 @@ class SweepPanel:
         assert self._map is not None
         member, sweep = self._chosen, self._map.sweep
         self._picture.content = self._map.html(member)
-        notes = [text_box(each, *NOTE_COLOURS) for each in [*self._notes, *self._member_notes]]
+        notes = [text_box(each, "note") for each in [*self._notes, *self._member_notes]]
         if member is None:
             text = text_box(f"{sweep.size} members; the current run is not one of them.")
         else:
-            colours = () if sweep.are_successful[member] else ERROR_COLOURS
-            text = text_box(sweep.describe(member, self._map.quantity), *colours)
+            description = sweep.describe(member, self._map.quantity)
+            text = text_box(description, "plain" if sweep.are_successful[member] else "error")
         self._text.content = "".join([*notes, text])
 
     def _set_visible(self, visible: bool) -> None:

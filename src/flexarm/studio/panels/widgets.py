@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -108,19 +108,13 @@ def parse_gain(text: Any, name: str) -> float | dict[str, float]:
     return found
 
 
-PLAIN_COLOURS = ("#eef3f7", "#20303c")
-NOTE_COLOURS = ("#fff6e0", "#6b4a00")
-ERROR_COLOURS = ("#fdecea", "#b3261e")
-
-
-def text_box(text: str, background: str = PLAIN_COLOURS[0], colour: str = PLAIN_COLOURS[1], mark: str = "") -> str:
+def text_box(text: str, kind: Literal["plain", "note", "error"] = "plain", mark: str = "") -> str:
     """Return a text as an HTML box; markup in it is escaped. `mark`: attributes by which `page.js` finds it.
 
-    >>> "<b>" in text_box("<b>")
-    False
+    >>> text_box("<b>")
+    '<div class="studio-box studio-plain" >&lt;b&gt;</div>'
     """
-    style = f"background:{background};color:{colour};padding:6px 10px;margin:4px 8px;border-radius:4px;font-size:12px"
-    return f'<div {mark} style="{style};overflow-wrap:anywhere">{html.escape(text)}</div>'
+    return f'<div class="studio-box studio-{kind}" {mark}>{html.escape(text)}</div>'
 
 
 PROGRESS_INTERVAL_S = 0.2
@@ -243,7 +237,7 @@ class Status:
     def _set_error(self, text: str) -> None:
         """Show an error; `page.js` repeats it next to the field, because this box may be scrolled out of view."""
         mark = f'data-studio="error" data-number="{self._action_count}"'
-        self._error.content, self._error.visible = text_box(text, *ERROR_COLOURS, mark=mark), bool(text)
+        self._error.content, self._error.visible = text_box(text, "error", mark), bool(text)
         self.error = text
 
     def show_result(self, result: Result, case: StudioCase | None, at_rest: bool) -> None:
@@ -251,7 +245,7 @@ class Status:
         run = result.run
         self._set_error("" if run.status in ("completed", "stopped") else f"the run {run.reason}")
         text = f"{run.robot.name}: at rest, because its run cannot be computed." if at_rest else _describe_run(result)
-        notes = (text_box(each, *NOTE_COLOURS) for each in _find_notes(result, case))
+        notes = (text_box(each, "note") for each in _find_notes(result, case))
         self._text.content = "".join([text_box(text), *notes])
 
 
