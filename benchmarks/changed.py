@@ -17,7 +17,7 @@ import flexarm as fa
 
 TORQUE = {"upper": fa.bang_bang(0.02, (2, 4)), "fore": fa.bang_bang(0.01, (2, 4))}
 SHAPES = {
-    "Craig-Bampton, 1 mode": fa.Flexible(bend_y=1, basis=fa.reduced(12, 1, "fixed")),
+    "Craig-Bampton, 1 mode": fa.Flexible(bend_y=1, basis=fa.Reduced(12, 1, "fixed")),
     "3 modes": fa.Flexible(bend_y=3),
     "3 elements": fa.Flexible(bend_y=3, basis="elements"),
 }

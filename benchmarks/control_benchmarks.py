@@ -105,7 +105,7 @@ tested with 31.
 ## Inversion
 
 A steel strip of 1 m with 0.2 kg at its tip makes a quarter of a turn in one second by `fa.minimum_jerk`, with torques
-of `fa.inverse` for two modes, in a simulation by `fa.simulate`. Errors are the largest distance of the tip from its
+of `fa.invert` for two modes, in a simulation by `fa.simulate`. Errors are the largest distance of the tip from its
 path, as a share of the path's length (1.57 m).
 
 {inversion}

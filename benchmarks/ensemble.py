@@ -18,14 +18,14 @@ from pathlib import Path
 from ensemble_set import cluster, memory, own, report, settings
 from ensemble_set.arms import Grid
 from ensemble_set.rounds import Sizes, timed
-from flexarm.sweeps.ensemble import engine
+from flexarm.sweeps.ensemble.tasks import processor_count
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ensemble.md"
 SHARED, SHARED_DURATION = Grid(64, 64), 20.0  # s: batches that are worth sending
 
 
 def measured(sizes: Sizes, rounds: int, members: int) -> report.Findings:
-    begin, threads = time.perf_counter(), engine.processors()
+    begin, threads = time.perf_counter(), processor_count()
     chosen = settings.chosen(sizes.own, say=lambda line: print(line, flush=True))
     for trial, _ in (chosen.own, chosen.mujoco, chosen.mujoco_alike, chosen.exudyn):
         print(f"{trial.tool}: {trial.setting}, {1e3 * trial.error:.3f} mm, {1e3 * trial.loop:.3f} ms", flush=True)

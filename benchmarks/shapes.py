@@ -55,7 +55,7 @@ def _flexible(flexible: fa.Flexible, name: str, count: int, mass: float) -> fa.F
     if name in ("bare", "mass"):
         basis = fa.Modes(tip_mass=0.0 if name == "bare" else mass)
     elif name == "Craig-Bampton":  # without modes it is one element
-        basis, fewer = (fa.reduced(24, interface="fixed"), 2) if count > 2 else (fa.Elements(), 1)
+        basis, fewer = (fa.Reduced(24, interface="fixed"), 2) if count > 2 else (fa.Elements(), 1)
     counts = {family: count - fewer if family.startswith("bend") else max(count - 1, 1) for family in families}
     return fa.Flexible(**counts, basis=basis, stiffening=flexible.stiffening, damping=flexible.damping)
 

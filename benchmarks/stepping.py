@@ -19,10 +19,10 @@ from itertools import count
 import numpy as np
 
 import flexarm as fa
+from flexarm.integrators.group_inputs import GroupInputs
 from flexarm.integrators.inputs import Schedule
 from flexarm.integrators.registry import METHODS
 from flexarm.integrators.step_runner import CompiledStepper
-from flexarm.integrators.step_size import StepSize
 from flexarm.simulation.options import tolerance_of
 from robots import planar_chain
 
@@ -58,19 +58,23 @@ def of_simulate(system: fa.System, method: str) -> Callable[[], float]:
     """A step of the run's own stepper."""
     schedule, tolerance = Schedule(system, None, None, ()), tolerance_of(system.robot, 1e-4, 0.0, 1.0)
     stepper = CompiledStepper(schedule.plant(), METHODS[method](), CHUNK, True, schedule.given)
-    state = stepper.plant.layout.at_rest(np.zeros(system.nq), np.zeros(system.nq))
-    schedule = Schedule(system, [TORQUE] * system.nu, None, ())
     at, rest = stepper.plant.layout, np.zeros(system.nq)
-    state[at.a] = state[at.aux] = stepper.start(rest, rest, schedule.inputs(np.zeros(1))[0], DT)[0]
-    size, inputs = StepSize(tolerance, 1.0, DT), schedule.over(0.0)
+    schedule = Schedule(system, [TORQUE] * system.nu, None, ())
+    inputs = GroupInputs([schedule], stepper.plant, stepper.lanes)
+    state = at.at_rest(rest, rest)
+    state[at.a] = state[at.aux] = stepper.accelerations(rest, rest, schedule.inputs(np.zeros(1))[0])
+    stepper.set_bounds(tolerance, True, 0.0)
+    stepper.begin_stretch(0.0, inputs)
+    control = stepper.driver.control
 
     def one_round() -> float:
-        control = size.instruct(stepper.driver, 0.0, CHUNK * DT, np.inf)
+        stepper.states[0, :, 0] = state
+        control.t, control.stop, control.dt, control.longest = 0.0, CHUNK * DT, DT, np.inf
         control.most_steps = control.most_attempts = CHUNK
         control.patience, control.previous = np.inf, 0.0
-        stepper.driver.path[0] = state
         start = time.thread_time()
-        stepper.advance(inputs)
+        for _ in stepper.drive(lambda: None):
+            pass
         return (time.thread_time() - start) / control.steps
 
     return one_round

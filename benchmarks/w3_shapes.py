@@ -16,7 +16,7 @@ def elements(count: int, twist: int | None = None) -> Shapes:
 def reduced(column: int, upper: int, fore: int) -> Shapes:
     """Craig-Bampton with as many modes, less what does not move the tip: the column's twist turns its joint but not the
     arm, no spin stiffens it, and nothing hangs at the fore link that could twist it."""
-    basis = fa.reduced(MESH, interface="fixed")
+    basis = fa.Reduced(MESH, interface="fixed")
     return (
         fa.Flexible(bend_y=column, bend_z=column, basis=basis, stiffening="none"),
         fa.Flexible(bend_y=upper, bend_z=upper, twist=1, basis=basis),
@@ -26,4 +26,4 @@ def reduced(column: int, upper: int, fore: int) -> Shapes:
 
 def fine(modes: int = 8, twist: int = 3) -> Shapes:
     """All modes that matter, and more."""
-    return (fa.Flexible(bend_y=modes, bend_z=modes, twist=twist, basis=fa.reduced(MESH, interface="fixed")),) * 3
+    return (fa.Flexible(bend_y=modes, bend_z=modes, twist=twist, basis=fa.Reduced(MESH, interface="fixed")),) * 3

@@ -75,7 +75,7 @@ def _two_link_bases() -> dict[str, tuple[fa.Flexible, fa.Flexible]]:
         for n in (2, 3)
     }
     bases |= {f"{n} elements": both(n, "elements") for n in (2, 3)}
-    bases |= {f"Craig-Bampton, {n} mode{'s' * (n > 1)}": both(n, fa.reduced(12, n, "fixed")) for n in (1, 2)}
+    bases |= {f"Craig-Bampton, {n} mode{'s' * (n > 1)}": both(n, fa.Reduced(12, n, "fixed")) for n in (1, 2)}
     return bases
 
 
@@ -100,7 +100,7 @@ def _w1_candidates() -> list[Candidate]:
             dt = 0.01 / parts
             text = f"{segments} segments, dt {1e3 * dt:.3g} ms"
             out.append(Candidate("MuJoCo", text, partial(mujoco_models.two_link_arm, segments, dt)))
-    shapes = fa.Flexible(bend_y=1, basis=fa.reduced(12, 1, "fixed"))
+    shapes = fa.Flexible(bend_y=1, basis=fa.Reduced(12, 1, "fixed"))
     for method in ("Radau", "DOP853"):
         for rtol in (1e-2, 1e-3, 1e-4):
             work = partial(scipy_solver.two_link_arm, shapes, shapes, method=method, rtol=rtol, atol=1e-2 * rtol)

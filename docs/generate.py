@@ -9,7 +9,7 @@ from typing import Any
 import flexarm
 from flexarm.integrators.registry import METHODS, SUNDIALS
 from flexarm.profiles.parse import PROFILES
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.measures import STANDARD_MEASURES
 
 PAGE = Path(__file__).parent / "format.md"
 
@@ -58,7 +58,12 @@ SIMULATION = """## The section `simulation`
 | `sample` | time between samples (s); default: a thousandth of the duration, or less where the robot vibrates faster |
 | `verify` | true: runs it a second time, more accurately, and estimates the error of the first run |
 
-A profile is `{{profile: NAME, ...}}` with the arguments of the function of the same name in Python:
+### Profiles
+
+A profile is `{{profile: NAME, ...}}` with the arguments of the function in Python. `y0`, `y1` are the values at the
+start and at the end, `t0`, `t1` start and end (s), `f0`, `f1` the frequencies there (Hz). A single time is the end of
+what starts at t = 0: `fa.cycloid(0, 1, 2)` is `fa.cycloid(0, 1, 0, 2)`, in a file `{{profile: cycloid, y0: 0, y1: 1,
+t1: 2}}`. Limits (`speed`, `acceleration`, `jerk`) are per s, s2 and s3, `switch` and `times` in s, `phase` in rad.
 
 {profiles}
 
@@ -83,7 +88,7 @@ sweep:
 | field | value |
 |---|---|
 | `over` | values by name: a list, a range or a distribution, as below |
-| `together` | true: combines values element by element instead of all with all |
+| `elementwise` | true: combines values element by element instead of all with all |
 | `measure` | measures that are stored of each run; default: {measures} |
 | `members` | number of random members (1000) |
 | `seed` | seed of the random numbers (1) |
@@ -94,7 +99,7 @@ with its parameters, `{{distribution: norm, loc: 0.15, scale: 0.01}}`. Distribut
 none.
 
 Names are fields of the robot (`links.fore.payload.mass`), initial coordinates and rates (`q0.upper.q`, `v0.upper.q`)
-and arguments of profiles (`torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.duration`,
+and arguments of profiles (`torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.t1`,
 `loads.0.force.1`; `scale` multiplies any of them).
 """
 
@@ -110,7 +115,7 @@ def page() -> str:
     for heading, names in {**GROUPS, **({"Others": rest} if rest else {})}.items():
         parts.append(f"## {heading}\n")
         parts += [f"### {name}\n\n{_body(defs[name])}" for name in names if name in defs]
-    measures = ", ".join(f"`{name}`" for name in USUAL)
+    measures = ", ".join(f"`{name}`" for name in STANDARD_MEASURES)
     simulation = SIMULATION.format(profiles=_profiles(), methods=", ".join([*METHODS, *SUNDIALS]))
     return "\n".join([*parts, simulation, SWEEP.format(measures=measures)])
 
@@ -178,9 +183,18 @@ def _cell(text: str) -> str:
 def _profiles() -> str:
     rows = ["| profile | arguments | meaning |", "|---|---|---|"]
     for name, function in PROFILES.items():
-        arguments = ", ".join(f"`{each}`" for each in inspect.signature(function).parameters)
-        rows.append(f"| `{name}` | {arguments} | {_cell((function.__doc__ or '').split(chr(10) * 2)[0])} |")
+        given = _arguments(function)
+        call = f"fa.{function.__name__}({given})" if hasattr(flexarm, function.__name__) else given
+        meaning = (inspect.getdoc(function) or "").splitlines()[0].removeprefix("Return ")
+        rows.append(f"| `{name}` | `{call}` | {_cell(meaning[:1].upper() + meaning[1:])} |")
     return "\n".join(rows)
+
+
+def _arguments(function: Any) -> str:
+    """Return the arguments of a profile with the defaults of optional ones; a start at t = 0 is explained above."""
+    given = inspect.signature(function).parameters.values()
+    optional = [each for each in given if each.default not in (each.empty, None) and each.name != "t0"]
+    return ", ".join(f"{each.name}={each.default!r}" if each in optional else each.name for each in given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Move a tip exactly along a path: the torque begins before the tip moves.
 
-`fa.inverse` computes the torques that move the tip of a flexible robot along a path. A torque at the hub first moves
+`fa.invert` computes the torques that move the tip of a flexible robot along a path. A torque at the hub first moves
 the tip the other way. So the link is bent before the tip moves, and straightened after it has arrived. In a simulation
 with these torques the tip follows the path, also with more modes.
 """
@@ -22,12 +22,12 @@ def arm(modes):
 
 
 quarter = fa.minimum_jerk(0, np.pi / 2, 1.0)  # motion of the joint of a rigid arm
-found = fa.inverse(arm(3), {"arm": quarter}, 1.0)
+found = fa.invert(arm(3), {"arm": quarter}, 1.0)
 run = found.play(rtol=1e-6)
 more = found.play(arm(5), rtol=1e-6)
 
 # torques of a rigid arm, for comparison
-twin = fa.inverse(arm(3).rigid(), {"arm": quarter}, 1.0)
+twin = fa.invert(arm(3).rigid(), {"arm": quarter}, 1.0)
 plain = fa.simulate(arm(3), 1.0, torque=twin.torque)
 
 path_length = np.pi / 2  # m

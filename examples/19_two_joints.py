@@ -20,7 +20,7 @@ joints = {f"{link}.q": each for link, each in motion.items()}
 
 laws = {}
 for model in ("rigid", "quasi-static"):
-    torque = fa.feedforward(arm, motion, end, model)
+    torque = fa.feedforward(arm, motion, end, model=model)
     laws[f"PD, {model} feedforward"] = fa.pd(arm, {"upper": 60.0, "fore": 20.0}, {"upper": 4.0, "fore": 1.0}, motion,
                                              feedforward=torque)  # fmt: skip
 for fast in (0.0, 1.0):

@@ -81,7 +81,7 @@ def sections(draw: st.DrawFn) -> Any:
 def flexibilities(draw: st.DrawFn, planar: bool) -> fa.Flexible | None:
     families = ["bend_y", "stretch"] if planar else ["bend_y", "bend_z", "twist", "stretch"]
     counts = {name: draw(st.integers(0, 2)) for name in families}
-    bases = ["modes", "elements", fa.reduced(3), fa.reduced(4, 1, "fixed"), fa.Modes(0.2, 0.01), fa.Elements(order=2)]
+    bases = ["modes", "elements", fa.Reduced(3), fa.Reduced(4, 1, "fixed"), fa.Modes(0.2, 0.01), fa.Elements(order=2)]
     basis = draw(st.sampled_from(bases))
     if basis == "elements" or isinstance(basis, fa.Elements):
         counts = {name: 2 * count for name, count in counts.items()}  # a stepped section has two pieces

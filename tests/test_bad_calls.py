@@ -240,7 +240,6 @@ def descriptions() -> Iterator[Call]:
     yield Call("Elements", fa.Elements, {"order": (1, (*COUNT, 0, 3)), "root": ("clamped", CHOICE)})
     shapes = {"elements": (4, (*COUNT, 0)), "modes": (2, (*optional(COUNT), 0)), "interface": ("free", CHOICE)}
     yield Call("Reduced", fa.Reduced, shapes)
-    yield Call("reduced", fa.reduced, shapes)
     yield Call(
         "Flexible",
         fa.Flexible,
@@ -377,19 +376,16 @@ def library() -> Iterator[Call]:
 def profiles() -> Iterator[Call]:
     number, time = (1.0, NUMBER), (1.0, POSITIVE)
     yield Call("bang_bang", fa.bang_bang, {"amplitude": number, "switch": ([1.0, 2.0], TIMES)})
-    yield Call("step", fa.step, {"amplitude": number, "at": (0.1, NUMBER), "before": number})
-    yield Call(
-        "ramp",
-        fa.ramp,
-        {"start": number, "end": number, "begin": (0.1, (*NUMBER, 3.0)), "finish": (2.0, (*NUMBER, 0.0))},
-    )
+    yield Call("step", fa.step, {"y0": number, "y1": number, "t0": (0.1, NUMBER)})
+    times = {"t0": (0.1, (*NUMBER, 3.0)), "t1": (2.0, (*optional(NUMBER), 0.0))}
+    change = {"y0": number, "y1": number, **times}
+    yield Call("ramp", fa.ramp, change)
     yield Call("sine", fa.sine, {"amplitude": number, "frequency": number, "phase": number, "offset": number})
-    yield Call("chirp", fa.chirp, {"amplitude": number, "start": number, "end": number, "duration": time})
-    yield Call("cycloid", fa.cycloid, {"start": number, "end": number, "duration": time})
-    yield Call("minimum_jerk", fa.minimum_jerk, {"start": number, "end": number, "duration": time})
-    smooth = {"start": number, "end": number, "duration": time, "smooth": (2, (*COUNT, 0, 9))}
-    yield Call("rest_to_rest", fa.rest_to_rest, smooth)
-    limits = {"start": number, "end": number, "speed": time, "acceleration": time}
+    yield Call("chirp", fa.chirp, {"amplitude": number, "f0": number, "f1": number, **times})
+    yield Call("cycloid", fa.cycloid, change)
+    yield Call("minimum_jerk", fa.minimum_jerk, change)
+    yield Call("rest_to_rest", fa.rest_to_rest, {**change, "smooth": (2, (*COUNT, 0, 9))})
+    limits = {"y0": number, "y1": number, "speed": time, "acceleration": time, "t0": (0.1, NUMBER)}
     yield Call("trapezoid", fa.trapezoid, limits)
     yield Call("s_curve", fa.s_curve, {**limits, "jerk": time})
     shaping = {
@@ -398,7 +394,7 @@ def profiles() -> Iterator[Call]:
         "ratio": (0.1, (*NUMBER, -1.0, 1.0)),
     }
     yield Call("shaper", fa.shaper, shaping)
-    yield Call("spin_up", fa.spin_up, {"speed": number, "duration": time})
+    yield Call("spin_up", fa.spin_up, {"speed": number, **times})
     values = (None, "text", 1.0, NAN, [1.0], ["a", "b"], [NAN, 1.0], [1j, 2.0], {}, THING)
     yield Call("spline", fa.spline, {"times": ([0.0, 1.0], (*TIMES, [], [1.0])), "values": ([0.0, 1.0], values)})
     source = {"t": [0.0, 1.0], "u": [1.0, 2.0]}
@@ -412,7 +408,7 @@ def profiles() -> Iterator[Call]:
     times = (None, "text", NAN, ["a"], [1j], THING, {}, True)
     profile = fa.cycloid(0.0, 1.0, 1.0)
     yield Call(
-        "Profile.__call__", profile, {"t": (0.5, times), "rate": (1, (None, "text", -1, 3, 1.5, NAN, [], THING))}
+        "Profile.__call__", profile, {"t": (0.5, times), "order": (1, (None, "text", -1, 3, 1.5, NAN, [], THING))}
     )
 
 
@@ -421,8 +417,8 @@ def inversions(paths: tuple[Any, ...]) -> Iterator[Call]:
     wrong = ({"nobody": 1.0}, {"a": "text"}, {"a": NAN}, {3: 1.0}, {"a": 0.1}, fa.minimum_jerk(0.0, 1.0, 1.0))
     quick = {"sample": (0.05, optional(POSITIVE)), "before": (0.1, optional(NONNEGATIVE))}
     yield Call(
-        "inverse",
-        lambda **given: fa.inverse(**{"after": 0.1, **given}),
+        "invert",
+        lambda **given: fa.invert(**{"after": 0.1, **given}),
         {
             "robot": (Made(arm), ROBOT),
             "tip": (move, (*paths, *wrong)),
@@ -501,7 +497,7 @@ def systems() -> Iterator[Call]:
     yield of_arm("reaction", {"link": PLACE["link"], **STATES, **given, "axes": ("joint", CHOICE)})
     yield of_arm("section_forces", {"link": PLACE["link"], "x": ALONG, **STATES, **given})
     yield of_arm("strain", {"link": PLACE["link"], "x": ALONG, "q": STATES["q"], "at": IN_SECTION})
-    yield Call("equilibrium", fa.equilibrium, {"system": (Made(arm), ROBOT), "q": STATES["q"]})
+    yield Call("equilibrium", fa.equilibrium, {"robot": (Made(arm), ROBOT), "q": STATES["q"]})
     joints = ("text", "", 3, NAN, [], THING, None, {"nobody": "free"}, {"b": "text"}, {"b": 3}, {3: "free"})
     yield Call(
         "modes",
@@ -528,7 +524,7 @@ def systems() -> Iterator[Call]:
         {
             "robot": (Made(arm), ROBOT),
             "over": ({"b.q": [0.0, 1.0]}, (*nowhere, *values)),
-            "sagging": (False, FLAG),
+            "at_equilibrium": (False, FLAG),
             **many,
         },
     )
@@ -627,7 +623,7 @@ def motions() -> Iterator[Call]:
             "dt": (5e-3, (*optional(POSITIVE), 1.0)),
             "sample": (5e-3, (*optional(POSITIVE), 1.0)),
             "points": ({"p": ("b", 0.5)}, (*MAPPING, *({"p": place} for place in NOT_PLACES))),
-            "stop": (lambda t, q, v: 1.0, ("text", 3, NAN, THING, [3], [None])),
+            "events": (lambda t, q, v: 1.0, ("text", 3, NAN, THING, [3], [None])),
             "progress": (False, optional(FLAG)),
             "native": (False, FLAG),
         },
@@ -835,7 +831,7 @@ def designs() -> Iterator[Call]:
             "limit": limit,
         },
     )
-    yield Call("LinearController.feedback", lambda limit: design().feedback(limit), {"limit": limit})
+    yield Call("LinearController.feedback", lambda limit: design().feedback(limit=limit), {"limit": limit})
     models = ("text", 3, NAN, [], {}, THING)
     for name in ("closed_loop", "margins"):
         yield Call(
@@ -1012,7 +1008,7 @@ def sweeps() -> Iterator[Call]:
         return Call(name, lambda **own: function(**{**QUICKLY, **own}), {**given, **more})
 
     yield call(
-        "sweep", over=({length: [1.0]}, (*names, *columns)), keep=("runs", optional(CHOICE)), together=(False, FLAG)
+        "sweep", over=({length: [1.0]}, (*names, *columns)), keep=("runs", optional(CHOICE)), elementwise=(False, FLAG)
     )
     distributions = tuple({length: each} for each in (None, 3, NAN, "norm", [1.0], {}, THING, norm(-5.0, 0.1)))
     yield call(

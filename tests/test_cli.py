@@ -364,6 +364,7 @@ def test_results_can_be_drawn_and_filmed_later(arm, tmp_path):
     done = flexarm("animate", tmp_path / "a.nc", tmp_path / "b.html", "--fps", "10", "--other", tmp_path / "a.nc")
     assert done.returncode == 0, done.stderr
     assert "<!DOCTYPE html>" in (tmp_path / "b.html").read_text()
+    assert flexarm("plot", tmp_path / "a.nc", "upper.q'", "upper.strain(0.1)", "-o", tmp_path / "d.png").returncode == 0
     assert "there is no 'upper.p'" in refused("plot", tmp_path / "a.nc", "upper.p", "-o", tmp_path / "c.png")
     assert "two figures" in refused("plot", tmp_path / "a.nc", "upper.q", "--trajectory", "-o", tmp_path / "c.png")
     assert "must end in .gif, .mp4 or .html" in refused("animate", tmp_path / "a.nc", tmp_path / "c.avi")
@@ -420,7 +421,7 @@ def test_bode_prints_poles_and_zeros_and_draws(tmp_path):
     assert "StateSpace of" in done.stdout
     assert "in the right half plane" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
-    heavy = ("--set", "gravity=[0, -0.5, 0]", "--sagging", "--q", "upper.q=1.2")  # it stands, and would fall
+    heavy = ("--set", "gravity=[0, -0.5, 0]", "--at-equilibrium", "--q", "upper.q=1.2")  # it stands, and would fall
     done = flexarm("bode", EXAMPLE, "--from", "upper", "--to", "upper.q", *heavy, "--plot", picture)
     assert "forces on" not in done.stderr  # torques hold it, and nothing else
     assert re.search(r"poles \(Hz\): .*, 2 of them in the right half plane", done.stdout)

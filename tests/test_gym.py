@@ -69,7 +69,7 @@ def test_an_episode_is_a_simulation_and_is_truncated_at_its_end():
     sim = fa.Simulation(ARM, 0.01, native=False)
     for _ in range(10):
         sim.step([1.0, -0.5])
-    assert env.names[:4] == ("upper.q", "fore.q", "v.upper.q", "v.fore.q")
+    assert env.names[:4] == ("upper.q", "fore.q", "upper.q'", "fore.q'")
     assert seen[-1] == pytest.approx([*(sim[name] for name in env.names[:-3]), 0.3, 0.4, 0.0], rel=1e-6)
     assert rewards[-1] == pytest.approx(-np.linalg.norm(sim.tip - [0.3, 0.4, 0.0]))
     assert info["distance"] == -rewards[-1]
@@ -102,7 +102,7 @@ def test_an_episode_starts_at_the_given_state():
     assert observation[0] == pytest.approx(0.2)
     observation, _ = env.reset(options={"q0": {"upper.q": 1.0}, "v0": {"fore.q": 2.0}, "target": [0.0, 1.0, 0.0]})
     assert dict(zip(env.names, observation.tolist(), strict=True)) == pytest.approx(
-        {"upper.q": 1.0, "fore.q": 0.0, "v.upper.q": 0.0, "v.fore.q": 2.0}
+        {"upper.q": 1.0, "fore.q": 0.0, "upper.q'": 0.0, "fore.q'": 2.0}
         | {f"tip.{axis}": value for axis, value in zip("xyz", ARM.tip({"upper.q": 1.0}), strict=True)}
         | {"target.x": 0.0, "target.y": 1.0, "target.z": 0.0},
         rel=1e-6,

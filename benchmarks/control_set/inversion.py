@@ -21,9 +21,9 @@ def off(found: fa.Inversion, run: fa.Run) -> float:
 
 def part(modes: int = 2) -> Part:
     arm, options = single(modes), {"rtol": 1e-6, "progress": False}
-    found = fa.inverse(arm, {"arm": MOVE}, 1.0)
+    found = fa.invert(arm, {"arm": MOVE}, 1.0)
     run, more = found.play(**options), found.play(single(modes + 2), **options)
-    twin = fa.inverse(arm.rigid(), {"arm": MOVE}, 1.0)
+    twin = fa.invert(arm.rigid(), {"arm": MOVE}, 1.0)
     plain = fa.simulate(arm, 1.0, torque=twin.torque, **options)
     before, largest = found.t < found.before - 1e-9, np.abs(found.torques).max()
     still = float(np.ptp(found.tip[before], axis=0).max())

@@ -22,7 +22,7 @@ def part(designed: int = 8, tried: int = 31) -> Part:
     noises = {"process": {"mass": 1.0, "tip.fx": 1.0}, "noise": {"mass.q": 1.0}}
     first = fa.lqg(model(1.6), {"mass.q": 0.02}, 1.0, **noises)
     family = [model(each) for each in np.linspace(0.5, 2.0, designed)]
-    design = fa.robust_lqg(first, family, {"tip.fx": 1.0}, {"mass.q": SETTLED}, WITHIN, LIMIT)
+    design = fa.robust_lqg(first, family, {"tip.fx": 1.0}, {"mass.q": SETTLED}, WITHIN, limit=LIMIT)
     springs = np.linspace(0.5, 2.0, tried)
     worst = {each: max(each.closed_loop(model(k)).poles.real.max() for k in springs) for each in (first, design)}
     left, pushed, shown = [], [], []

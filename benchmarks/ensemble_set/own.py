@@ -11,10 +11,12 @@ import numpy as np
 
 import flexarm as fa
 from ensemble_set.arms import SAMPLE, Checked, Grid
+from flexarm.sweeps import prepare as preparation
 from flexarm.sweeps.case import SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.ensemble.task import gathered
-from flexarm.sweeps.ensemble.task_queue import TaskQueue
+from flexarm.sweeps.ensemble import tasks
+from flexarm.sweeps.ensemble.batch import Batch
+from flexarm.sweeps.ensemble.job import member_run
+from flexarm.sweeps.ensemble.tasks import SweepTasks
 from peers.result import Failed, Result
 
 
@@ -32,11 +34,11 @@ def together(case: SweepCase, grid: Grid, threads: int) -> tuple[float, ...]:
     with its preparation."""
     these = grid.members
     begin = time.perf_counter()
-    sweep = engine.prepare(case, these, threads=threads)
+    sweep = tasks.prepare(case, these, threads=threads)
     ready = time.perf_counter()
-    count = sum(len(each) for each in engine.computed(sweep, threads))
+    count = sum(len(each) for each in tasks.compute(sweep, threads))
     end = time.perf_counter()
-    return sweep.loop_time / count, sweep.node_time / count, (end - ready) / count, (end - begin) / count
+    return sweep.step_time / count, sweep.node_time / count, (end - ready) / count, (end - begin) / count
 
 
 def swept(case: SweepCase, grid: Grid, threads: int | None = None, **options: Any) -> tuple[float, ...]:
@@ -50,30 +52,30 @@ def swept(case: SweepCase, grid: Grid, threads: int | None = None, **options: An
         whole = time.perf_counter() - begin
     if found.attrs["status"] != "completed" or (found["status"] != "completed").any():
         raise Failed(f"{found.attrs['status']}: {found.attrs['summary']}")
-    loops = (sum(each.loop_time for each in sweeps), sum(each.node_time for each in sweeps))
+    loops = (sum(each.step_time for each in sweeps), sum(each.node_time for each in sweeps))
     return tuple(each / len(grid) for each in (whole, *loops))
 
 
 @contextlib.contextmanager
-def catching() -> Iterator[list[TaskQueue]]:
-    """What the engine prepares meanwhile: a Dataset does not tell how long loops took."""
-    prepare, found = engine.prepare, list[TaskQueue]()
+def catching() -> Iterator[list[SweepTasks]]:
+    """Yield the tasks of sweeps that are prepared meanwhile: a Dataset does not have the times of their loops."""
+    prepare, found = preparation.prepare_tasks, list[SweepTasks]()
 
-    def noticing(*given: Any, **named: Any) -> TaskQueue:
+    def noticing(*given: Any, **named: Any) -> SweepTasks:
         found.append(prepare(*given, **named))
         return found[-1]
 
-    engine.prepare = noticing
+    preparation.prepare_tasks = noticing
     try:
         yield found
     finally:
-        engine.prepare = prepare
+        preparation.prepare_tasks = prepare
 
 
 def tried(case: SweepCase, checked: Checked) -> Result:
     """Tips of members that are checked, in the company in which `fa.sweep` runs them: in the tasks that have one."""
     begin = time.perf_counter()
-    sweep = engine.prepare(case, checked.grid.members, threads=engine.processors())
+    sweep = tasks.prepare(case, checked.grid.members)
     tips, count, loops, wanted = {}, 0, 0.0, set(checked.numbers)
     for task in sweep.tasks:
         portion, cohort = sweep.portion(task), sweep.jobs[task.job].cohort
@@ -82,11 +84,11 @@ def tried(case: SweepCase, checked: Checked) -> Result:
             continue
         if cohort is None or portion.rows is None:
             raise Failed("members do not run in lanes")
-        batch = cohort.batch(portion.members, portion.rows, keep=True)
+        batch = Batch(cohort, portion.members, portion.rows, portion.speeds, keeps_nodes=True)
         batch.run()
-        count, loops = count + len(task), loops + batch.loop_time
+        count, loops = count + len(task), loops + batch.step_time
         for place in places:
-            run = gathered(cohort, batch, place, portion.members[place])
+            run = member_run(cohort, batch, place, portion.members[place])
             if run.status != "completed":
                 raise Failed(f"a member {run.status}: {run.reason}")
             tips[int(portion.numbers[place])] = run.array("tip")

@@ -48,7 +48,7 @@ def flexarm_settings() -> dict[str, SweepCase]:
     Modes of a typical arm are the same for all payloads, which are described with fewer robots then."""
 
     def fixed(count: int, stiffening: Any) -> fa.Flexible:
-        return fa.Flexible(bend_y=count, basis=fa.reduced(12, count, "fixed"), stiffening=stiffening)
+        return fa.Flexible(bend_y=count, basis=fa.Reduced(12, count, "fixed"), stiffening=stiffening)
 
     def shapes(count: int, basis: Any) -> fa.Flexible:
         return fa.Flexible(bend_y=count, basis=basis, stiffening="shortening")

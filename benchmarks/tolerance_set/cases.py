@@ -108,7 +108,7 @@ def jumps(draw: Draw) -> Case:
     def push(size: float) -> fa.Profile:
         first = draw.between(0.1, 0.4) * duration
         if draw.number % 2:
-            return fa.step(size, at=first, before=-size / 2)
+            return fa.step(-size / 2, size, first)
         return fa.bang_bang(size, (first, 2 * first))
 
     return Case(robot, duration, draw.rtol(len(PLANAR)), {"torque": {name: push(each) for name, each in signs.items()}})
@@ -277,7 +277,7 @@ def metal(draw: Draw) -> Case:
     robot = robots.steel_pair(draw)
     duration, size = draw.between(0.5, 1.5), torques(robot, draw.between(2, 10))
     if draw.number % 2:
-        torque = {name: fa.step(each, at=0.1) for name, each in size.items()}
+        torque = {name: fa.step(0.0, each, 0.1) for name, each in size.items()}
     else:
         torque = {name: fa.bang_bang(each, (duration / 3, 2 * duration / 3)) for name, each in size.items()}
     return Case(robot, duration, draw.rtol(2), {"torque": torque})
@@ -289,7 +289,7 @@ def vibration(draw: Draw) -> Case:
     robot = robots.clamped(draw, damped=bool(draw.number % 2))
     link = robot.links[0]
     force = robots.stiffness(link) * draw.between(0.02, 0.05) * link.length
-    release = fa.step(0.0, at=draw.between(0.2, 0.5), before=force)
+    release = fa.step(force, 0.0, draw.between(0.2, 0.5))
     load = fa.PointLoad("beam", link.length, force=(0.0, release, 0.0))
     return Case(robot, draw.between(8, 20), draw.rtol(2), {"loads": [load]})
 
@@ -325,7 +325,7 @@ def mixed(draw: Draw) -> Case:
     duration = draw.between(0.6, 1.5)
     joints = [link.name for link in robot.links]
     if draw.number % 2:
-        aims = [fa.step(draw.sign() * draw.between(0.1, 0.4), at=0.1) for _ in joints]
+        aims = [fa.step(0.0, draw.sign() * draw.between(0.1, 0.4), 0.1) for _ in joints]
         tuned = gains([inertia(robot, k) for k in range(len(joints))], draw.about(10, 60), draw.between(0.3, 1))
         return Case(robot, duration, draw.rtol(2), {"torque": fa.Feedback(following(joints, aims), gains=tuned)})
     size = {name: draw.sign() * each for name, each in torques(robot, draw.between(4, 12)).items()}

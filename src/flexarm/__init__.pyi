@@ -24,7 +24,7 @@ from .control.feedforward import feedforward as feedforward
 from .control.feedforward import gravity_torque as gravity_torque
 from .control.filters import low_pass as low_pass
 from .control.filters import notch as notch
-from .control.inversion.inversion import inverse as inverse
+from .control.inversion.inversion import invert as invert
 from .control.inversion.result import Inversion as Inversion
 from .control.linear_controller import LinearController as LinearController
 from .control.linear_controller import Margins as Margins
@@ -182,9 +182,6 @@ from .robot import (
 )
 from .robot import (
     load as load,
-)
-from .robot import (
-    reduced as reduced,
 )
 from .robot import (
     save as save,

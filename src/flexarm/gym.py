@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from flexarm.codegen.evaluator import Native
 from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
 from flexarm.foundation.messages import shown, suggestion
@@ -59,7 +60,7 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
     dt : float, optional
         Duration of a step (s).
     observe : sequence of str, optional
-        Names of the observed quantities, as in runs and simulations (`upper.q`, `v.upper.q`, `tip.x`,
+        Names of the observed quantities, as in runs and simulations (`upper.q`, `upper.q'`, `tip.x`,
         `deflection.fore.y`, ...), and `target.x`, `target.y`, `target.z`. By default the coordinates of joints and
         motors, their rates, the tip and the target.
     target : sequence of 3 floats or callable, optional
@@ -296,7 +297,14 @@ TARGETS = ("target.x", "target.y", "target.z")
 def _default_names(system: System, has_target: bool) -> list[str]:
     """Return the names of the quantities that are observed by default."""
     moving = [each.name for each in system.coordinates if each.kind != "elastic"]
-    return [*moving, *(f"v.{name}" for name in moving), "tip.x", "tip.y", "tip.z", *(TARGETS if has_target else ())]
+    return [
+        *moving,
+        *(derivative(name) for name in moving),
+        "tip.x",
+        "tip.y",
+        "tip.z",
+        *(TARGETS if has_target else ()),
+    ]
 
 
 def _names(observe: Any) -> list[str]:

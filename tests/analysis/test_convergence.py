@@ -71,7 +71,7 @@ def test_numbers_left_open_are_picked_first():
 
 @pytest.mark.parametrize(
     ("basis", "coordinates"),
-    [("modes", 4), (fa.Modes(tip_mass=0), 4), ("elements", 8), (fa.reduced(2), 4), (fa.reduced(4, 2, "fixed"), 6)],
+    [("modes", 4), (fa.Modes(tip_mass=0), 4), ("elements", 8), (fa.Reduced(2), 4), (fa.Reduced(4, 2, "fixed"), 6)],
 )
 def test_more_of_every_basis(basis, coordinates):
     assert with_more_shapes(arm(basis), 2).link("fore").flexible.coordinates == coordinates
@@ -88,8 +88,8 @@ def test_more_shapes_are_of_the_same_model():
 @pytest.mark.parametrize(
     ("basis", "count", "message"),
     [
-        (fa.reduced(500), 2, "elements = 502: must be"),
-        (fa.reduced(300, 99), 2, "modes = 101: must be"),
+        (fa.Reduced(500), 2, "elements = 502: must be"),
+        (fa.Reduced(300, 99), 2, "modes = 101: must be"),
         ("modes", 99, "bend_y = 101: must be at most 100"),
         ("elements", 499, "bend_y = 501: must be"),
     ],
@@ -99,7 +99,7 @@ def test_too_many_shapes_are_refused(basis, count, message):
         with_more_shapes(arm(basis, count), 2)
 
 
-@pytest.mark.parametrize("basis", ["modes", "elements", fa.reduced(6, interface="fixed")])
+@pytest.mark.parametrize("basis", ["modes", "elements", fa.Reduced(6, interface="fixed")])
 def test_initial_deflections_are_projected(basis):
     robot = arm(basis).with_({"links.fore.joint": fa.FixedPrismatic()} if basis == "modes" else {})
     system = fa.System(robot, native=False)

@@ -34,7 +34,7 @@ def test_data_are_labelled_copies():
 def test_a_load_bends_links_before_they_vibrate():
     robot = ARM.with_({"gravity": (0, -9.81, 0)})
     q = fa.equilibrium(robot, {"fore.q": 0.7})
-    found = fa.frequency_map(robot, {"fore.q": [0.7]}, modes=2, sagging=True)
+    found = fa.frequency_map(robot, {"fore.q": [0.7]}, modes=2, at_equilibrium=True)
     assert found.frequencies[0] == pytest.approx(fa.modes(robot, q, joints="locked").frequencies[:2])
 
 
@@ -72,14 +72,15 @@ def test_postures_with_fewer_vibrations_cause_a_warning():
 def test_motors_behind_springs_go_with_their_joints():
     soft = fa.Drive(stiffness=50.0, rotor_inertia=0.01)
     robot = ARM.with_({"links.upper.joint.drive": soft, "gravity": (0, -9.81, 0)})
-    for sagging in (True, False):
-        found = fa.frequency_map(robot, {"upper.q": [-0.5, 0.6]}, q={"fore.q": 0.3}, modes=2, sagging=sagging)
+    for at_equilibrium in (True, False):
+        options = {"modes": 2, "at_equilibrium": at_equilibrium}
+        found = fa.frequency_map(robot, {"upper.q": [-0.5, 0.6]}, q={"fore.q": 0.3}, **options)
         for k, upper in enumerate((-0.5, 0.6)):
             posture = {"upper.q": upper, "fore.q": 0.3}
-            expected = fa.modes(robot, fa.equilibrium(robot, posture) if sagging else posture, joints="locked")
+            expected = fa.modes(robot, fa.equilibrium(robot, posture) if at_equilibrium else posture, joints="locked")
             kept = [each for each, kind in enumerate(expected.kinds) if kind == "vibration"][:2]
             assert found.frequencies[k] == pytest.approx(expected.frequencies[kept], rel=1e-9)
-    held = fa.frequency_map(robot, {"upper.q": [0.1, 0.6]}, q={"upper.motor": 0.2}, modes=1, sagging=True)
+    held = fa.frequency_map(robot, {"upper.q": [0.1, 0.6]}, q={"upper.motor": 0.2}, modes=1, at_equilibrium=True)
     assert held.frequencies[0] == pytest.approx(held.frequencies[1])  # where the motor is held, there the joint hangs
 
 

@@ -233,7 +233,7 @@ def test_constraints_are_kept():
     robot = five_bar()
     system = fa.System(robot, native=False)
     q0 = {"left.q": 2.0, "left_fore.q": -1.0, "right.q": 1.0, "right_fore.q": 1.0}
-    q = fa.inverse_kinematics(robot, (0.3, 0.75, 0.0), q0, link="left_fore")
+    q = fa.inverse_kinematics(robot, (0.3, 0.75, 0.0), q0=q0, link="left_fore")
     assert_allclose(system.tip(q, "left_fore"), [0.3, 0.75, 0.0], atol=1e-9)
     assert_allclose(system.constraint(q), 0.0, atol=1e-9)
 
@@ -355,7 +355,7 @@ def test_an_unknown_joint():
 def test_a_start_beyond_the_travel():
     robot = fa.Robot(links=[rigid("a"), rigid("b", joint=fa.Revolute(limits=(0, 1)))])
     with pytest.raises(ValueError, match=r"q0 of 'b\.q' = 2: must be within its travel, 0 to 1"):
-        fa.inverse_kinematics(robot, (1.0, 0.7, 0.0), {"b.q": 2.0})
+        fa.inverse_kinematics(robot, (1.0, 0.7, 0.0), q0={"b.q": 2.0})
 
 
 def test_what_nothing_moves():

@@ -264,6 +264,6 @@ def test_strain_is_an_output_where_another_link_slides_through_its_joint():
     places = [system.index(name) for name in ("a.bend_y[1]", "a.bend_y[2]")]
     assert lin.C[0, places] == pytest.approx(rates, rel=1e-9)
     assert np.count_nonzero(lin.C) == 2
-    law = fa.Feedback(lambda t, x: {"a": -x.strain("a", 0.1)})
+    law = fa.Feedback(lambda t, x: {"a": -x["a.strain(0.1)"]})
     run = fa.simulate(robot, 0.01, torque=law, q0={"b.q": 0.5})
     assert run["torque.a"].values == pytest.approx(-run["a.strain(0.1)"].values, abs=1e-9)

@@ -120,12 +120,14 @@ def test_rates_of_places_are_derivatives(sampled_run, place):
 
 
 def test_coordinates_strains_and_what_has_no_history(sampled_run):
-    assert np.array_equal(one(sampled_run, "upper.q''").values, one(sampled_run, "a.upper.q").values)
+    sampled = one(sampled_run, "upper.q''")
+    assert np.array_equal(sampled.values, sampled_run.at(sampled.times).array("a")[:, 0])
     half = sampled_run.robot.link("upper").section.extents()["width"] / 2
     strain = one(sampled_run, "upper.strain(0.1)")
     assert strain.values == pytest.approx(sampled_run.at(strain.times).strain("upper", 0.1, at=(half, 0)).values)
-    with pytest.raises(KeyError, match=r"run\.moment"):
-        one(sampled_run, "upper.moment(0.1)")
+    moment = one(sampled_run, "upper.moment(0.1)")
+    assert moment.unit == "N m"
+    assert moment.values == pytest.approx(sampled_run.at(moment.times).moment("upper", 0.1).sel(axis="z").values)
     with pytest.raises(KeyError, match=r"did you mean 'tip\."):
         one(sampled_run, "tip.w")
 

@@ -62,7 +62,7 @@ def test_short_pieces_have_points_enough():
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ((fa.step(1.0, at=1.0), 0.0, 0.0), "jumps at t = 1 s"),
+        ((fa.step(0.0, 1.0, 1.0), 0.0, 0.0), "jumps at t = 1 s"),
         ((fa.ramp(0, 1, 0.5, 1.5), 0.0, 0.0), r"has a speed that jumps at t = 0\.5 s, which no torque can do"),
         (np.zeros((5, 3)), r"path has shape \(5, 3\) at 41 times: must be positions"),
         (np.full((41, 3), np.nan), "path: is not finite at t = 0 s"),

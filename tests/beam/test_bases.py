@@ -124,7 +124,7 @@ def test_modes_with_a_tip_mass_have_its_frequencies():
 
 @pytest.mark.parametrize("family", ["bend_y", "bend_z", "twist", "stretch"])
 def test_shapes_are_clamped_at_the_root(family):
-    for basis in ("modes", "elements", fa.reduced(4), fa.reduced(4, interface="fixed")):
+    for basis in ("modes", "elements", fa.Reduced(4), fa.Reduced(4, interface="fixed")):
         link = integrals(**{family: 3}, basis=basis)
         root = link.station(0.0)
         assert_allclose(root.U, 0, atol=1e-12)
@@ -161,17 +161,17 @@ def test_shared_arrays_are_read_only():
 
 def test_reduced_modes_are_the_first_modes_of_the_mesh():
     mesh = frequencies(integrals(bend_y=12, basis="elements"), 4)
-    assert_allclose(frequencies(integrals(bend_y=4, basis=fa.reduced(12)), 4), mesh, rtol=1e-9)
-    assert_allclose(frequencies(integrals(bend_y=1, basis=fa.reduced(12, modes=4)), 4), mesh, rtol=1e-9)
+    assert_allclose(frequencies(integrals(bend_y=4, basis=fa.Reduced(12)), 4), mesh, rtol=1e-9)
+    assert_allclose(frequencies(integrals(bend_y=1, basis=fa.Reduced(12, modes=4)), 4), mesh, rtol=1e-9)
 
 
 def test_craig_bampton_is_exact_in_statics_and_converges_to_the_mesh():
-    link = integrals(bend_y=1, basis=fa.reduced(12, modes=1, interface="fixed"))
+    link = integrals(bend_y=1, basis=fa.Reduced(12, modes=1, interface="fixed"))
     force = np.array([1.0, 0.0, 0.0])  # at the tip's deflection, which is the first coordinate
     assert_allclose(np.linalg.solve(link.K, force)[:2], [1 / 3, 1 / 2], rtol=1e-9)  # F L^3/3EI, F L^2/2EI
     mesh = frequencies(integrals(bend_y=12, basis="elements"), 3)
     errors = [
-        np.abs(frequencies(integrals(bend_y=1, basis=fa.reduced(12, modes=k, interface="fixed")), 3) / mesh - 1).max()
+        np.abs(frequencies(integrals(bend_y=1, basis=fa.Reduced(12, modes=k, interface="fixed")), 3) / mesh - 1).max()
         for k in (2, 6, 22)
     ]
     assert errors[0] > errors[1] > errors[2]
@@ -182,7 +182,7 @@ def test_craig_bampton_is_exact_in_statics_and_converges_to_the_mesh():
 def test_modes_with_the_tip_held_have_a_sign_that_small_changes_keep(family):
     order, first = (2, 2) if family == "bend_y" else (1, 1)
     for length in np.linspace(0.9, 1.1, 9):
-        link = unit_link(length=length, flexible=fa.Flexible(**{family: 5}, basis=fa.reduced(12, interface="fixed")))
+        link = unit_link(length=length, flexible=fa.Flexible(**{family: 5}, basis=fa.Reduced(12, interface="fixed")))
         strain = LinkIntegrals(link).shapes[family].derivative(order)(0.0)[0]
         assert (strain[first:] > 0).all()
 

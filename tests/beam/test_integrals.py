@@ -115,7 +115,7 @@ def test_torsion_constant_of_any_taper_is_met(root, tip):
 
 def test_root_shapes_are_exact_zeros():
     """So that what hangs at the root costs no instruction for deflections that are not there."""
-    for basis in ("modes", "elements", fa.reduced(6)):
+    for basis in ("modes", "elements", fa.Reduced(6)):
         root = make("tapered", basis).station(0.0)
         assert not root.U.any()
         assert not root.W.any()

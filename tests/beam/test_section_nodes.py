@@ -27,7 +27,7 @@ def make(section: str = "uniform", counts: str = "plane", basis="modes", smooth=
     return LinkIntegrals(link, smooth)
 
 
-REDUCED = fa.reduced(4)
+REDUCED = fa.Reduced(4)
 """Shapes with kinks, which need nodes that tell them apart."""
 
 CASES = [(s, c, b) for b in ("modes", REDUCED) for s in SECTIONS for c in COUNTS]

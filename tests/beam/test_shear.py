@@ -41,7 +41,7 @@ def frequencies(link, count=4):
 # --- statics ---
 
 
-@pytest.mark.parametrize("basis", ["elements", fa.reduced(3, 1, "fixed")])
+@pytest.mark.parametrize("basis", ["elements", fa.Reduced(3, 1, "fixed")])
 @pytest.mark.parametrize("family", ["bend_y", "bend_z"])
 def test_tip_force_and_tip_moment_bend_a_uniform_link_exactly(basis, family):
     link = integrals(2, basis, fa.Section.rectangle(0.1, 0.2), family)
@@ -128,7 +128,7 @@ def test_modes_of_links_that_vary_are_the_limit_of_meshes(section):
 
 def test_reduced_meshes_have_the_modes_of_the_mesh():
     mesh = frequencies(integrals(12, "elements"), 3)
-    assert_allclose(frequencies(integrals(3, fa.reduced(12)), 3), mesh, rtol=1e-10)
+    assert_allclose(frequencies(integrals(3, fa.Reduced(12)), 3), mesh, rtol=1e-10)
 
 
 def test_modes_with_a_tip_mass_sit_on_rotations_of_the_section():
@@ -179,7 +179,7 @@ def test_nodal_coordinates_are_deflections_and_rotations(section):
     assert_allclose(link.rotation(nodes)[:, 2, 0::2], 0, atol=1e-11)
 
 
-@pytest.mark.parametrize("basis", ["modes", fa.Modes(1.0, 0.1), "elements", fa.reduced(5), fa.reduced(5, 2, "fixed")])
+@pytest.mark.parametrize("basis", ["modes", fa.Modes(1.0, 0.1), "elements", fa.Reduced(5), fa.Reduced(5, 2, "fixed")])
 @pytest.mark.parametrize("section", [BAR, CONE], ids=["uniform", "tapered"])
 def test_without_give_there_is_no_shear(basis, section):
     stiff, bare = (integrals(3, basis, section, G=1e6 * G, shear=shear) for shear in (True, False))

@@ -20,8 +20,8 @@ BASES = {
     "tip mass and inertia": fa.Modes(0.2, 0.01),
     "elements": fa.Elements(),
     "quadratic elements": fa.Elements(order=2),
-    "reduced": fa.reduced(5),
-    "Craig-Bampton": fa.reduced(5, 2, "fixed"),
+    "reduced": fa.Reduced(5),
+    "Craig-Bampton": fa.Reduced(5, 2, "fixed"),
 }
 FAMILIES = {
     "plane": {"bend_y": 3},
@@ -77,7 +77,7 @@ def known(of: LinkIntegrals):
     for name in ("a", "b"):
         yield name, getattr(of, name), p.a, nothing
     for name in ("section_inertia", "j", "K", "D", "D_ratios", "M_elastic"):
-        yield name, getattr(of, name), getattr(p, name), p.M_elastic_ones if name == "M_elastic" else nothing
+        yield name, getattr(of, name), getattr(p, name), nothing
     forms = SecondOrderBlocks(of)
     for k, each in forms.present(DISPLACEMENT_PRODUCTS):
         for power in (0, 1):

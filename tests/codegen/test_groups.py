@@ -9,15 +9,12 @@ import numpy as np
 import pytest
 
 from flexarm.codegen.compiler import find_compiler
-from flexarm.codegen.driver import SEGMENT_TYPE, Driver
+from flexarm.codegen.driver import CONTROL_TYPE, SEGMENT_TYPE, Driver, next_sizes
 from flexarm.codegen.groups import (
     BATCH_TYPE,
-    CONTROL_TYPE,
     NODE_STRIDE,
     GroupDriver,
-    PassStatus,
     group_source,
-    next_sizes,
 )
 from flexarm.codegen.loops import Runner
 from flexarm.codegen.simd_library import SSE2, LaneLibrary, widest
@@ -162,7 +159,7 @@ class Toy:
         for group in range(GROUPS):
             self.driver.group = group
             self.driver.batch["groups"] = group + 1
-            assert self.driver.advance() == PassStatus.ALL_ADVANCED
+            assert not self.driver.advance()
             count = int(self.controls["steps"][group]) + 1
             found.append((self.times[:count].copy(), self.path[:count].copy()))
         return found
@@ -285,7 +282,7 @@ def test_phase_errors_grow_with_each_swing(library):
 def test_python_is_called_for_groups_that_reach_a_limit(library):
     toy = Toy(library, np.full((GROUPS, library.width.lanes), 50.0), WANTED)
     toy.arrays["lower"][1, 0, -1] = 0.2
-    assert toy.driver.advance() == PassStatus.BEFORE_EVALUATION
+    assert toy.driver.advance()
     assert toy.driver.group == 1
     assert (toy.arrays["beyond"][1] != 0).tolist() == [False] * (toy.lanes - 1) + [True]
     assert toy.arrays["samples"].tolist() == [len(WANTED) - 1, 0, 0]
@@ -294,16 +291,16 @@ def test_python_is_called_for_groups_that_reach_a_limit(library):
     np.testing.assert_array_equal(toy.states[1, :4, 0], START)  # it has not gone on yet
     toy.driver.finish()
     assert toy.arrays["samples"][1] == len(WANTED) - 1
-    np.testing.assert_array_equal(toy.states[1], toy.path[toy.controls["steps"][1]])
+    toy.states[1] = toy.path[toy.controls["steps"][1]]
     toy.driver.group += 1
-    assert toy.driver.advance() == PassStatus.ALL_ADVANCED
+    assert not toy.driver.advance()
     np.testing.assert_array_equal(toy.states[1], toy.states[2])
 
 
 def test_python_is_called_for_unusual_accelerations_and_inactive_groups_stay(library):
     toy = Toy(library, np.full((GROUPS, library.width.lanes), 50.0), WANTED)
     toy.arrays["unusual"][2], toy.arrays["is_active"][0] = 1.0, 0
-    assert toy.driver.advance() == PassStatus.AFTER_EVALUATION
+    assert toy.driver.advance()
     assert toy.driver.group == 2
     assert toy.controls["t"].tolist() == [0.0, 1.0, 1.0]
     assert (toy.arrays["fastest"][2] > 1.0).all()
@@ -312,7 +309,7 @@ def test_python_is_called_for_unusual_accelerations_and_inactive_groups_stay(lib
 def test_a_pass_ends_when_its_time_is_up(library):
     toy = Toy(library, np.full((GROUPS, library.width.lanes), 50.0), WANTED, patience=0.0)
     for group in range(1, GROUPS + 1):  # at least one group advances
-        assert toy.driver.advance() == PassStatus.ALL_ADVANCED
+        assert not toy.driver.advance()
         assert toy.driver.group == group
         assert toy.controls["t"].tolist() == [1.0] * group + [0.0] * (GROUPS - group)
 

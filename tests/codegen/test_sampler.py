@@ -102,7 +102,7 @@ def test_every_sample_as_a_breakpoint_gives_the_same_digits(monkeypatch):
     monkeypatch.setattr("flexarm.codegen.driver.MAX_CALL_S", 60.0)  # the number of calls does not depend on the machine
     law = {"torque": fa.Feedback(plain, rate=500), "loads": [fa.PointLoad("fore", force=[0, fa.sine(0.01, 4.0), 0])]}
     inside = simulated(True, **law)
-    monkeypatch.setattr("flexarm.integrators.step_runner.CompiledStepper.sampler", lambda *_: None)
+    monkeypatch.setattr("flexarm.integrators.step_runner.CompiledStepper.sample_inside", lambda *_: None)
     at_breakpoints = simulated(True, **law)
     assert inside.statistics["steps"] == at_breakpoints.statistics["steps"]
     assert inside.statistics["chunks"] < at_breakpoints.statistics["chunks"] / 10
@@ -122,7 +122,7 @@ def test_restarts_with_driven_joints_and_constraints_are_those_at_breakpoints(ca
         given = {"torque": fa.pd(robot, 2.0, 0.5, {"crank": 1.3}, rate=500), "q0": at(1.0)}
     monkeypatch.setattr("flexarm.codegen.driver.MAX_CALL_S", 60.0)  # the number of calls does not depend on the machine
     runs = [fa.simulate(robot, 0.3, native=native, **given)]
-    monkeypatch.setattr("flexarm.integrators.step_runner.CompiledStepper.sampler", lambda *_: None)
+    monkeypatch.setattr("flexarm.integrators.step_runner.CompiledStepper.sample_inside", lambda *_: None)
     runs.append(fa.simulate(robot, 0.3, native=native, **given))
     assert runs[0].status == "completed"
     assert runs[0].statistics["steps"] == runs[1].statistics["steps"]
@@ -151,11 +151,11 @@ def test_a_run_that_stops_has_commands_up_to_its_end_and_no_law_is_called_after_
         return [0.02, 0.0]
 
     stop = lambda t, q, v: 0.0503 - t  # noqa: E731
-    run = simulated(native, torque=fa.Feedback(law, rate=500), stop=stop, sample=0.01)
+    run = simulated(native, torque=fa.Feedback(law, rate=500), events=stop, sample=0.01)
     assert run.status == "stopped"
     assert run.array("time")[-1] == pytest.approx(0.0503, abs=1e-6)
     assert called == pytest.approx([k / 500 for k in range(26)])
-    own = simulated(native, torque=lqg(), stop=stop, sample=0.01)
+    own = simulated(native, torque=lqg(), events=stop, sample=0.01)
     assert own.array("time")[-1] == pytest.approx(0.0503, abs=1e-6)
     assert np.isfinite(own["torque"].values).all()
 

@@ -13,7 +13,7 @@ from flexarm.codegen.compiler import find_compiler
 from flexarm.codegen.library import generate_source
 from flexarm.codegen.simd import TESTED_CASADI, UnexpectedSource, vectorize
 from flexarm.codegen.simd_library import AVX2, AVX512, SSE2, LaneFunction, LaneLibrary, SimdWidth, widest
-from flexarm.sweeps.ensemble import compiled
+from flexarm.sweeps.ensemble import lane_code as compiled
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 

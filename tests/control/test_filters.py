@@ -22,7 +22,7 @@ def plain(rate=None):
 
 KINDS = {
     "notch": (
-        lambda law: fa.notch(law, 12.0, 0.4, 0.1, links=["a"]),
+        lambda law: fa.notch(law, 12.0, ratio=0.4, depth=0.1, links=["a"]),
         lambda s: (s**2 + 0.08 * s + 1) / (s**2 + 0.8 * s + 1),
     ),
     "low-pass": (lambda law: fa.low_pass(law, 12.0, links=["a"]), lambda s: 1 / (s**2 + np.sqrt(2) * s + 1)),
@@ -87,7 +87,7 @@ def test_a_notch_stabilises_a_loop_with_a_low_pass():
 @pytest.mark.parametrize("rate", [None, 500])
 def test_filters_follow_each_other(rate):
     feedback = fa.pd(SPRUNG, 50.0, 10.0, {"a": 0.0}, rate=rate, limit=4.0)
-    both = fa.low_pass(fa.notch(fa.notch(feedback, RESONANCE), 30.0, 0.2, 0.5), 200.0, order=1)
+    both = fa.low_pass(fa.notch(fa.notch(feedback, RESONANCE), 30.0, ratio=0.2, depth=0.5), 200.0, order=1)
     assert set(both.states) == {"notch.a", "notch2.a", "low_pass.a"}
     assert both.gains["notch2.frequency"] == 30.0
     start = {"a.q": 0.2, "a.motor": 0.2}
@@ -101,7 +101,7 @@ def test_filters_follow_each_other(rate):
 
 
 def test_filters_of_feedbacks_with_states():
-    controller = fa.notch(fa.pid(SPRUNG, 50.0, 10.0, 20.0, {"a": 0.1}), RESONANCE)
+    controller = fa.notch(fa.pid(SPRUNG, 50.0, 20.0, 10.0, {"a": 0.1}), RESONANCE)
     assert set(controller.states) == {"integral.a", "notch.a"}
     run = fa.simulate(SPRUNG, 6.0, torque=controller, native=False)
     assert run["a.motor"].values[-1] == pytest.approx(0.1, abs=2e-3)

@@ -73,7 +73,7 @@ def test_functions_are_held_before_they_begin():
         return float(t)
 
     assert fa.shaper("zv", frequency=1.0)(late)(0.25) == pytest.approx(0.125)
-    assert fa.shaper("zv", frequency=1.0)(fa.step(2.0))(0.25) == pytest.approx(1.0)
+    assert fa.shaper("zv", frequency=1.0)(fa.step(0.0, 2.0))(0.25) == pytest.approx(1.0)
 
 
 def test_zvd_cuts_what_is_left_on_the_two_link_arm():
@@ -177,9 +177,11 @@ def test_a_residual_needs_a_run_beyond_the_command():
 
 def test_a_move_shorter_than_its_shaper_causes_a_warning():
     shaper = fa.shaper("zvd", frequency=1.0)  # 1 s
-    with pytest.warns(fa.ValidityWarning, match=r"delays by up to 1 s, more than cycloid\(0, 1, 0.4\) takes \(0.4 s\)"):
+    with pytest.warns(
+        fa.ValidityWarning, match=r"delays by up to 1 s, more than cycloid\(0, 1, 0, 0.4\) takes \(0.4 s\)"
+    ):
         shaper(fa.cycloid(0.0, 1.0, 0.4))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for command in (fa.cycloid(0.0, 1.0, 2.0), fa.step(1.0), fa.sine(1.0, 3.0), 1.0):
+        for command in (fa.cycloid(0.0, 1.0, 2.0), fa.step(0.0, 1.0), fa.sine(1.0, 3.0), 1.0):
             shaper(command)

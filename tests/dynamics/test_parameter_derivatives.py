@@ -136,8 +136,8 @@ BASES = {
     "modes": "modes",
     "elements": "elements",
     "quadratic": fa.Elements(order=2),
-    "reduced": fa.reduced(5),
-    "fixed": fa.reduced(5, 2, "fixed"),
+    "reduced": fa.Reduced(5),
+    "fixed": fa.Reduced(5, 2, "fixed"),
     "tip": fa.Modes(0.2, 0.01),
 }
 

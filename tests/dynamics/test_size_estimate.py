@@ -53,8 +53,8 @@ def test_a_robot_that_would_never_be_ready_is_refused():
     [
         (lambda: beam(bend_y=101), "bend_y = 101: must be at most 100 with basis modes"),
         (lambda: beam(bend_y=501, basis="elements"), "bend_y = 501: must be a whole number, 0 to 500"),
-        (lambda: beam(twist=3, basis=fa.reduced(501)), "elements = 501: must be a whole number, 1 to 500"),
-        (lambda: beam(twist=3, basis=fa.reduced(300, 101)), "modes = 101: must be a whole number, 1 to 100"),
+        (lambda: beam(twist=3, basis=fa.Reduced(501)), "elements = 501: must be a whole number, 1 to 500"),
+        (lambda: beam(twist=3, basis=fa.Reduced(300, 101)), "modes = 101: must be a whole number, 1 to 100"),
         (
             lambda: fa.Robot(links=[fa.Link(f"l{k}", 0.1, mass=0.1) for k in range(201)]),
             "links: there are 201, but a robot has at most 200",

@@ -35,7 +35,7 @@ PROFILES = [
     fa.chirp(1.0, 1.0, 3.0, 0.6),
     fa.spin_up(2.0, 0.5),
     fa.bang_bang(1.0, (0.3, 0.7)),
-    fa.step(1.0, at=0.25),
+    fa.step(0.0, 1.0, 0.25),
     fa.ramp(0.0, 1.0, 0.2, 0.4),
     fa.spline(np.linspace(0, 1, 2000), np.sin(5 * np.linspace(0, 1, 2000))),
     fa.spline([0.2, 0.5, 0.8], [0.0, 1.0, -1.0]),
@@ -395,7 +395,7 @@ def test_laws_and_conditions_get_copies(what):
         v[:] = 7.0
         return [0.0] if what == "law" else 1.0
 
-    found = run(fa.Feedback(meddle, rate=50)) if what == "law" else run(None, stop=meddle)
+    found = run(fa.Feedback(meddle, rate=50)) if what == "law" else run(None, events=meddle)
     assert np.abs(found.data["q"].values).max() == 0.0
 
 
@@ -476,7 +476,7 @@ def test_mistakes_of_a_law_are_told_as_what_they_are(law, given, sentence):
 
 def test_a_feedback_prints_as_one_short_line():
     arm = fa.library.two_link_arm()
-    hold = fa.pid(arm, 20.0, 1.0, 5.0, references={"upper": 0.5, "fore": 0.0}, rate=1000, limit=3.0)
+    hold = fa.pid(arm, 20.0, 5.0, 1.0, references={"upper": 0.5, "fore": 0.0}, rate=1000, limit=3.0)
     text = repr(hold)
     for part in ("links upper, fore", "rate 1000 Hz", "kp.upper = 20", "integral.fore = 0", "limit 3.0"):
         assert part in text
@@ -494,14 +494,14 @@ def test_runs_and_sweeps_save_every_field_of_a_feedback():
     """The printed line names references and sensors only; the saved options hold their values."""
 
     def law(t, x, gains):
-        return {"a": gains["kp"] * (x.reference("a.q") - x["a.q"]) + gains["row"][1] * x.rate("a.q")}
+        return {"a": gains["kp"] * (x.reference("a.q") - x["a.q"]) + gains["row"][1] * x["a.q'"]}
 
     given = {"limit": 3.0, "gains": {"kp": 2.0, "row": [0.5, -0.25]}, "references": {"a.q": fa.cycloid(0, 0.3, 2.0)}}
     parts = {"sensors": {"a.q": fa.Sensor(noise=1e-4)}, "actuators": {"a": fa.Actuator(lag=0.02)}}
     feedback = fa.Feedback(law, rate=200, **given, **parts)
     sweep = fa.sweep(ROD, over={"gains.kp": [1.0, 2.0]}, duration=0.05, torque=feedback, measure=["tip"], native=False)
     for text in (run(feedback, 0.05).options["torque"], json.loads(sweep.attrs["options"])["torque"]):
-        for part in ("rate=200", "limit=3.0", "{'kp': 2.0, 'row': [0.5, -0.25]}", "{'a.q': cycloid(0, 0.3, 2)}"):
+        for part in ("rate=200", "limit=3.0", "{'kp': 2.0, 'row': [0.5, -0.25]}", "{'a.q': cycloid(0, 0.3, 0, 2)}"):
             assert part in text
         assert "noise=0.0001" in text
         assert "lag=0.02" in text

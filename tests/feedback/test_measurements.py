@@ -114,7 +114,7 @@ def test_another_robot_of_the_same_structure_has_the_same_law():
     """Numbers of places are inputs of the compiled step."""
 
     def law(t, x):
-        return [-x["fore(0.3).y"], -x.strain("fore", 0.1)]
+        return [-x["fore(0.3).y"], -x["fore.strain(0.1)"]]
 
     longer = PLANAR.with_({"links.fore.length": 0.9})
     laws = [TracedLaw(fa.Feedback(law), fa.System(each, native=False)) for each in (PLANAR, longer)]
@@ -126,14 +126,14 @@ def test_another_robot_of_the_same_structure_has_the_same_law():
     ("law", "sentence"),
     [
         (lambda t, x: [x["for.q"], 0], "there is no output 'for.q'.*did you mean"),
-        (lambda t, x: [x.rate("tip.w"), 0], "there is no output"),
+        (lambda t, x: [x["tip.w'"], 0], "there is no output"),
         (lambda t, x: [x["tip.y''"], 0], "depends on accelerations.*rate=1000"),
         (lambda t, x: [x["reaction.fore.fx"], 0], "depends on accelerations"),
         (lambda t, x: [x["fore.moment(0.1)"], 0], "depends on accelerations"),
         (lambda t, x: [x.reference("fore.q"), 0], "there is no reference 'fore.q'"),
         (lambda t, x: [x.state("sum"), 0], "there is no state 'sum'"),
         (lambda t, x: [x[0], 0], "signals are read by name"),
-        (lambda t, x: [x.strain("upper", 0.1), 0], "is rigid and has no strain"),
+        (lambda t, x: [x["upper.strain(0.1)"], 0], "is rigid and has no strain"),
         (lambda t, x: [x["fore(7).y"], 0], "7"),
         (lambda t, x: [1.0 if x["fore.q"] > 0 else 0.0, 0], "np.where"),
     ],

@@ -73,7 +73,7 @@ def test_gains_on_a_driven_robot_with_loads_and_constraints():
 @pytest.mark.parametrize("method", ["generalized-alpha", "rk45"])
 def test_a_profile_may_be_delayed_by_a_gain(method):
     """Its jump stays a step boundary: a unit torque on a unit inertia from t = delay on."""
-    push = fa.step(1.0, at=0.25)
+    push = fa.step(0.0, 1.0, 0.25)
     for delay in (0.0, 0.125, 0.3):
         late = fa.Feedback(lambda t, q, v, gains: [push(t - gains["delay"])], gains={"delay": delay})
         found = run(late, method=method, sample=0.1)

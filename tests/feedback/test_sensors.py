@@ -96,8 +96,8 @@ BEAM = fa.Robot(
     ],
 )
 SAME = {
-    "a.strain(0.10)": lambda x: x.strain("a", 0.1),
-    "a.strain(0.1, 0.002, 0)": lambda x: x.strain("a", 0.1, (0.002, 0.0)),
+    "a.strain(0.10)": lambda x: x["a.strain(0.1)"],
+    "a.strain(0.1, 0.002, 0)": lambda x: x["a.strain(0.10, 2e-3, 0)"],
     "a.strain(0.1)": lambda x: x["a.strain(0.1, 0.01, 0)"],
     "a.tip.y": lambda x: x.tip[1],
     "a(1).y": lambda x: x["tip.y"],

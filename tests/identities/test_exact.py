@@ -168,7 +168,7 @@ def on_a_support(stiffening: str) -> fa.Robot:
 
 
 def test_exact_links_on_supports_move_as_ever():
-    load = fa.PointLoad("beam", 1.0, force=(0, fa.step(-40.0, 0.0), 0))
+    load = fa.PointLoad("beam", 1.0, force=(0, fa.step(0.0, -40.0, 0.0), 0))
     agree(both(on_a_support), 1e-6, duration=0.05, loads=[load])
 
 

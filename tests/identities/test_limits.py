@@ -88,7 +88,7 @@ def test_halves_with_modes_meet_the_whole_at_first_order_and_craig_bampton_much_
     assert_allclose(np.log2(errors[:-1] / errors[1:]), 1, atol=0.15)
     loaded = halves(fa.Flexible(bend_y=4, bend_z=4))
     assert abs(loaded[0] / exact[0] - 1) < 1e-6 < 1e-3 * errors[0]
-    fixed = halves(fa.Flexible(bend_y=3, bend_z=3, basis=fa.reduced(32, interface="fixed")))  # 5 coordinates
+    fixed = halves(fa.Flexible(bend_y=3, bend_z=3, basis=fa.Reduced(32, interface="fixed")))  # 5 coordinates
     assert abs(fixed[0] / exact[0] - 1) < 1e-6
 
 
@@ -98,8 +98,8 @@ def test_modes_elements_and_reduced_meshes_agree_on_an_arm():
     for flexible in (
         fa.Flexible(bend_y=16),
         fa.Flexible(bend_y=24, basis="elements"),
-        fa.Flexible(bend_y=14, basis=fa.reduced(24)),
-        fa.Flexible(bend_y=6, basis=fa.reduced(24, interface="fixed")),
+        fa.Flexible(bend_y=14, basis=fa.Reduced(24)),
+        fa.Flexible(bend_y=6, basis=fa.Reduced(24, interface="fixed")),
     ):
         robot = fa.library.two_link_arm().with_({"links.upper.flexible": flexible, "links.fore.flexible": flexible})
         found.append(omega(fa.modes(robot, {"fore.q": 0.5}))[:4])

@@ -151,7 +151,7 @@ def test_kinetic_energy_of_exact_links_is_that_of_the_points(one, other, rotary,
     assert fa.System(system.robot, native=False).energy(q, v).kinetic == pytest.approx(expected, rel=1e-6)
 
 
-BASES = ["elements", fa.reduced(3, 1, "fixed"), fa.Modes(0.2, 0.01)]
+BASES = ["elements", fa.Reduced(3, 1, "fixed"), fa.Modes(0.2, 0.01)]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ KP, KD, KI, LAG = 20.0, 6.0, 15.0, 0.05
 def pid(t, x):
     error = x.reference("a.q") - x["a.q"]
     torque = KP * error - KD * x.state("rate") + KI * x.state("sum")
-    return [torque], {"sum": error, "rate": (x.rate("a.q") - x.state("rate")) / LAG}
+    return [torque], {"sum": error, "rate": (x["a.q'"] - x.state("rate")) / LAG}
 
 
 PID = fa.Feedback(pid, references={"a.q": 1.0}, states={"sum": 0.0, "rate": 0.0})
@@ -82,7 +82,7 @@ def test_driven_joints_and_loads_beside_states():
 
     def law(t, x):
         error = 0.5 - x["a.q"]
-        return [20 * error + 10 * x.state("sum") - 3 * x.rate("a.q"), -x.rate("b.q"), 0.0], {"sum": error}
+        return [20 * error + 10 * x.state("sum") - 3 * x["a.q'"], -x["b.q'"], 0.0], {"sum": error}
 
     options = {"torque": fa.Feedback(law, states={"sum": 0.0}), "motion": {"c": fa.cycloid(0, 1, 0.5)}}
     options |= {"loads": [fa.PointLoad("b", 0.5, force=[0, 1.0, 0])], "native": False}
@@ -100,7 +100,7 @@ def test_a_closed_loop_with_states(method):
 
     def law(t, x):
         error = 1.0 - x["crank.q"]
-        return [6 * error + 4 * x.state("sum") - 2 * x.rate("crank.q"), 0.0], {"sum": error}
+        return [6 * error + 4 * x.state("sum") - 2 * x["crank.q'"], 0.0], {"sum": error}
 
     feedback = fa.Feedback(law, states={"sum": 0.0})
     run = fa.simulate(robot, 1.0, torque=feedback, method=method, native=False, rtol=1e-5, sample=0.01)
@@ -149,7 +149,7 @@ def test_a_saved_run_keeps_its_states(tmp_path):
 
 
 def test_verified_and_stopped_runs():
-    run = fa.simulate(ROD, 2.0, torque=PID, native=False, verify=True, stop=lambda t, q, v: 0.8 - q["a.q"])
+    run = fa.simulate(ROD, 2.0, torque=PID, native=False, verify=True, events=lambda t, q, v: 0.8 - q["a.q"])
     assert run.error_estimate < 1e-4
     assert run["a.q"].values[-1] == pytest.approx(0.8, abs=1e-6)
 
@@ -217,7 +217,9 @@ WAVE = {"p": 1.0, "s": 0.0}
     ids=["none", "later", "by a reference that is zero"],
 )
 def test_states_are_followed_though_no_torque_reads_them_yet(torque, method):
-    feedback = fa.Feedback(lambda t, x: ([torque(t, x)], wave(x)), states=WAVE, references={"late": fa.step(1e-2, 1.0)})
+    feedback = fa.Feedback(
+        lambda t, x: ([torque(t, x)], wave(x)), states=WAVE, references={"late": fa.step(0.0, 1e-2, 1.0)}
+    )
     run = fa.simulate(ROD, 1.5, torque=feedback, native=False, rtol=1e-6, method=method)
     assert_allclose(run["law.p"].values, np.cos(W * run.time.values), atol=2e-4)
 
@@ -243,7 +245,7 @@ def test_a_state_that_fails_is_named(rate, start):
 @pytest.mark.parametrize("lag", [1e-6, 1e-9])
 def test_a_filter_that_is_too_fast_to_follow_takes_an_implicit_method(lag):
     def law(t, x):
-        return [20 * (1 - x["a.q"]) - 6 * x.state("rate")], {"rate": (x.rate("a.q") - x.state("rate")) / lag}
+        return [20 * (1 - x["a.q"]) - 6 * x.state("rate")], {"rate": (x["a.q'"] - x.state("rate")) / lag}
 
     run = fa.simulate(ROD, 2.0, torque=fa.Feedback(law, states={"rate": 0.0}), native=False, rtol=1e-6, sample=0.2)
     A = np.array([[0, 1, 0], [-20, -6, 20], [0, 0, 0]])

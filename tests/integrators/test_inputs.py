@@ -16,12 +16,12 @@ def stops(torque, duration, loads=()):
 def test_stops_are_jumps_inside_the_run_and_its_end():
     assert stops(None, 2.0) == [2.0]
     assert stops({"a": fa.bang_bang(1.0, (0.5, 1.0, 3.0))}, 2.0) == [0.5, 1.0, 2.0]
-    push = fa.PointLoad("a", force=(0, fa.step(1.0, at=0.7), 0))
+    push = fa.PointLoad("a", force=(0, fa.step(0.0, 1.0, 0.7), 0))
     assert stops({"a": fa.bang_bang(1.0, (0.5, 1.0))}, 2.0, [push]) == [0.5, 0.7, 1.0, 2.0]
 
 
 def test_samples_of_a_controller_are_stops_and_meet_jumps_but_once():
-    push = fa.PointLoad("a", force=(0, fa.step(1.0, at=0.3), 0))  # 3 / 10 is 0.3 but for rounding
+    push = fa.PointLoad("a", force=(0, fa.step(0.0, 1.0, 0.3), 0))  # 3 / 10 is 0.3 but for rounding
     found = stops(fa.Feedback(lambda t, q, v: [0.0], rate=10), 1.0, [push])
     assert found == pytest.approx(np.arange(1, 11) / 10)
     assert found[-1] == 1.0
@@ -45,7 +45,7 @@ def test_inputs_end_where_a_function_fails():
 @pytest.mark.parametrize("options", [{"dt": 0.01}, {"rtol": 1e-6}, {"method": "rk45"}, {"method": "dop853"}])
 def test_jumps_that_are_one_but_for_rounding(options):
     """0.3 and 0.1 + 0.2, on a joint of 1 / 3 kg m2; a sample of a controller may come before such a jump, too."""
-    early, late = fa.step(0.5, at=0.3), fa.step(0.5, at=0.1 + 0.2)
+    early, late = fa.step(0.0, 0.5, 0.3), fa.step(0.0, 0.5, 0.1 + 0.2)
     pushes = {"torque": {"a": early}, "loads": [fa.PointLoad("a", 0.0, torque=(0, 0, late))]}
     sampled = {"torque": fa.Feedback(lambda t, q, v: [0.0], rate=10), "loads": 2 * pushes["loads"]}
     for given in (pushes, sampled, {"torque": lambda t, q, v: [early(t) + late(t)]}):

@@ -143,7 +143,7 @@ def test_fast_energies_are_drawn_as_ranges():
 
 
 def test_torques_path_and_path_error():
-    found = fa.inverse(single(1), {"arm": MOVE}, 1.0, sample=0.02)
+    found = fa.invert(single(1), {"arm": MOVE}, 1.0, sample=0.02)
     figure = found.plot(found.play(native=False))
     torque, place, missed = figure.axes
     assert torque.get_ylabel() == "torque (N m)"

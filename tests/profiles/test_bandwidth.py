@@ -10,8 +10,8 @@ from flexarm.profiles.bandwidth import StepBounds
 from flexarm.profiles.parse import profile
 
 
-def look(function, duration=1.0, rate=0):
-    return profile(function, "x").look(0.0, duration, rate)[1]
+def look(function, duration=1.0, order=0):
+    return profile(function, "x").look(0.0, duration, order)[1]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from flexarm.profiles.parse import profile
 from flexarm.profiles.standard import constant
 
 
-def look(each, duration=10.0, rate=0):
-    return each.look(0.0, duration, rate)[1]
+def look(each, duration=10.0, order=0):
+    return each.look(0.0, duration, order)[1]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def look(each, duration=10.0, rate=0):
     ids=repr,
 )
 def test_what_does_not_turn_bounds_nothing(calm):
-    assert look(calm).longest == look(calm, rate=2).longest == np.inf
+    assert look(calm).longest == look(calm, order=2).longest == np.inf
 
 
 def test_waves_are_met_eight_times_a_period():
@@ -55,7 +55,7 @@ def test_splines_are_seen_from_knot_to_knot_where_they_turn():
     fast = pulse.stretches[pulse.stretches[:, 2] < 0.01]
     assert 3.9 < fast[:, 0].min() < fast[:, 1].max() < 4.1
     assert look(fa.spline(times, np.sin(times))).longest > 0.3  # dense knots on a slow curve
-    assert look(fa.spline([0, 5, 10], [0.0, 1.0, 0.0]), rate=2).longest >= 5.0
+    assert look(fa.spline([0, 5, 10], [0.0, 1.0, 0.0]), order=2).longest >= 5.0
 
 
 def test_knots_that_are_denser_than_probes_are_seen():
@@ -71,8 +71,8 @@ def test_profiles_inside_functions_tell_how_fast_they_are():
 
 def test_pieces_of_the_users_are_probed():
     class Wiggle:
-        def value(self, t, rate):
-            return np.sin(300 * t + rate * np.pi / 2) * 300.0**rate
+        def value(self, t, order):
+            return np.sin(300 * t + order * np.pi / 2) * 300.0**order
 
     found = look(fa.Profile((0.0,), (Wiggle(),), "wiggle"), 1.0)
     assert 0.1 < found.longest * 300 / (2 * np.pi) < 0.4

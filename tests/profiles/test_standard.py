@@ -1,3 +1,5 @@
+from inspect import signature
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,7 +11,7 @@ from flexarm.profiles.segments import Formula, Opaque
 T = np.linspace(0.05, 9.95, 67)
 PROFILES = [
     fa.bang_bang(2.0, (1.0, 2.5)),
-    fa.step(3.0, at=2.0),
+    fa.step(0.0, 3.0, 2.0),
     fa.ramp(1.0, 4.0, 2.0, 5.0),
     fa.sine(2.0, 0.3, phase=0.4, offset=1.0),
     fa.chirp(1.5, 0.1, 0.5, 8.0),
@@ -29,8 +31,8 @@ def test_rates_are_derivatives_inside_every_piece(each):
 
 def test_values():
     assert fa.bang_bang(2.0, (1.0, 2.5))(np.array([0, 0.99, 1.0, 2.0, 2.5, 9])).tolist() == [2, 2, -2, -2, 0, 0]
-    assert fa.step(3.0, at=2.0)(1.999) == 0
-    assert fa.step(3.0, at=2.0)(2.0) == 3
+    assert fa.step(0.0, 3.0, 2.0)(1.999) == 0
+    assert fa.step(0.0, 3.0, 2.0)(2.0) == 3
     assert fa.ramp(1.0, 4.0, 2.0, 5.0)(3.0) == pytest.approx(2.0)
     assert fa.cycloid(0.4, 0.8, 6.0)(np.array([0, 3.0, 6.0, 7.0])) == pytest.approx([0.4, 0.6, 0.8, 0.8])
     rate = 6.0 / 15 * (T - 15 / (2 * np.pi) * np.sin(2 * np.pi * T / 15))  # the papers' law
@@ -38,6 +40,45 @@ def test_values():
     assert fa.spin_up(6.0, 15.0)(20.0, 1) == pytest.approx(6.0)
     angle = fa.spin_up(6.0, 15.0)
     assert angle(np.nextafter(15.0, 0)) == pytest.approx(angle(15.0), abs=1e-9)  # no jump where the pieces meet
+
+
+TIMED = {  # of the times from 1 to 3 s, with the other arguments of the same style
+    fa.ramp: (0.5, 2.0),
+    fa.cycloid: (0.5, 2.0),
+    fa.minimum_jerk: (0.5, 2.0),
+    fa.rest_to_rest: (0.5, 2.0),
+    fa.spin_up: (2.0,),
+    fa.chirp: (1.5, 0.5, 3.0),
+}
+
+
+@pytest.mark.parametrize("make", TIMED, ids=lambda make: make.__name__)
+def test_a_start_shifts_a_profile_and_a_single_time_is_its_end(make):
+    plain, late = make(*TIMED[make], 0.0, 2.0), make(*TIMED[make], 1.0, 3.0)
+    assert make(*TIMED[make], 2.0) == make(*TIMED[make], t1=2.0) == plain
+    assert make(*TIMED[make], 2.0).made.given == plain.made.given
+    assert late.breaks == (1.0, 3.0)
+    t = np.linspace(-0.5, 5.0, 111)
+    for order in (0, 1, 2):
+        assert_allclose(late(t + 1.0, order)[t + 1.0 > 0], plain(t, order)[t + 1.0 > 0], atol=1e-12)
+    with pytest.raises(ValueError, match=r"t1 = 1\.0: must be later than t0 = 2\.0 \(s\)"):
+        make(*TIMED[make], 2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "make", [fa.ramp, fa.cycloid, fa.minimum_jerk, fa.rest_to_rest, fa.trapezoid, fa.s_curve, fa.step]
+)
+def test_all_changes_of_a_value_have_arguments_of_one_style(make):
+    names = [*signature(make).parameters]
+    assert names[:2] == ["y0", "y1"]
+    assert set(names[2:]) <= {"t0", "t1", "speed", "acceleration", "jerk", "smooth"}
+    assert "t0" in names
+
+
+def test_limited_motions_start_when_they_are_told():
+    for make, limits in ((fa.trapezoid, (1.0, 2.0)), (fa.s_curve, (1.0, 2.0, 10.0))):
+        plain, late = make(0.2, 1.0, *limits), make(0.2, 1.0, *limits, t0=0.7)
+        assert_allclose(late(T + 0.7), plain(T), atol=1e-12)
 
 
 def test_tables_come_from_files_and_mappings(tmp_path):
@@ -68,7 +109,7 @@ def test_functions_of_t_are_traced_where_they_can_be_and_called_where_not():
     ("make", "sentence"),
     [
         (lambda: fa.bang_bang(1.0, (2.0, 1.0)), "must be a list of finite times in ascending order"),
-        (lambda: fa.cycloid(0, 1, -2.0), r"duration = -2.0: must be positive \(s\)"),
+        (lambda: fa.cycloid(0, 1, -2.0), r"t1 = -2.0: must be later than t0 = 0.0 \(s\)"),
         (lambda: profile("much", "torque.upper"), "torque.upper = 'much': must be a number, a profile"),
         (lambda: profile(float("nan"), "torque.upper"), "torque.upper = nan: must be a finite number"),
         (lambda: profile(lambda: 1.0, "torque.upper"), "calling the function at t = 0 failed"),
@@ -121,7 +162,7 @@ def test_after_says_what_follows_the_data():
     speeds = {}
     for after in ("zero", "hold"):
         run = fa.simulate(arm, 0.5, torque={"a": fa.spline(*CONSTANT, after=after)}, rtol=1e-9)
-        speeds[after] = float(run["v.a.q"][-1])
+        speeds[after] = float(run["a.q'"][-1])
     assert speeds["hold"] / speeds["zero"] == pytest.approx(0.5 / 0.2, rel=1e-6)
     with pytest.raises(ValueError, match="after = 'stop': must be 'hold' or 'zero'"):
         fa.spline(*CONSTANT, after="stop")

@@ -145,7 +145,7 @@ def test_the_end_may_be_missed_by_rounding(stepped):
 
 def test_a_run_that_ended_early_is_read_up_to_there():
     with pytest.warns(fa.ValidityWarning, match="ended early"):
-        run = fa.simulate(ARM, 2.0, torque=[1.0], stop=lambda t, q, v: 0.5 - q[0], native=False)
+        run = fa.simulate(ARM, 2.0, torque=[1.0], events=lambda t, q, v: 0.5 - q[0], native=False)
     assert_allclose(run.at([0.5, 1.0 - 1e-9]).array("q")[:, 0], [0.125, 0.5], atol=1e-8)
     with pytest.raises(ValueError, match="must be between 0 and 1 s"):
         run.at(1.1)

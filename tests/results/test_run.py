@@ -202,7 +202,7 @@ def test_csv_has_a_column_for_every_quantity(run, tmp_path):
         rows = list(csv.DictReader(file))
     assert len(rows) == len(run.time)
     assert list(rows[0]) == ["time", *run.names]
-    for name in ("upper.q", "v.upper.q", "deflection.fore.y", "elbow.x", "torque.upper", "kinetic"):
+    for name in ("upper.q", "upper.q'", "deflection.fore.y", "elbow.x", "torque.upper", "kinetic"):
         assert float(rows[-1][name]) == pytest.approx(float(run[name][-1]), rel=1e-9), name
 
 

@@ -55,4 +55,3 @@ def test_samples_are_as_accurate_as_nodes_though_steps_are_longer_than_a_vibrati
     torque = {"upper": fa.bang_bang(0.02, (1, 2)), "fore": fa.bang_bang(0.005, (1, 2))}
     rough, fine = (fa.simulate(arm, 10.0, torque=torque, rtol=rtol, sample=0.01).array("tip") for rtol in (1e-2, 1e-7))
     assert np.linalg.norm(rough - fine, axis=1).max() < 1e-4  # m; 15 mm are allowed, nodes are within 0.05 mm
-

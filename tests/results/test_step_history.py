@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from flexarm.codegen.driver import DriverControl
+from flexarm.codegen.driver import CONTROL_TYPE
 from flexarm.integrators.state import Layout
 from flexarm.results.step_history import Recorder
 
@@ -77,11 +77,12 @@ def test_nodes_are_kept_once_but_twice_where_inputs_jump():
 
 
 def test_statistics_count_what_was_done():
-    statistics = recorder(0.0, 1.0).statistics
-    done = {"shortest_taken": 0.05, "longest_taken": 0.1}
-    statistics.count(DriverControl(steps=2, attempts=3, rejected=1, unsolved=1, **done), 2)
-    statistics.count(DriverControl(steps=4, attempts=4, **done), 4)
-    statistics.count(DriverControl(steps=3, attempts=3, **done), 0)  # they jumped over a contact
+    statistics, control = recorder(0.0, 1.0).statistics, np.zeros(1, CONTROL_TYPE)[0]
+    for good, done in {2: (2, 3, 1, 1), 4: (4, 4, 0, 0), 0: (3, 3, 0, 0)}.items():  # the last jumped over a contact
+        for name, count in zip(("steps", "attempts", "rejected", "unsolved"), done, strict=True):
+            control[name] = count
+        control["shortest_taken"], control["longest_taken"] = 0.05, 0.1
+        statistics.count(control, good)
     told = (statistics.steps, statistics.rejected, statistics.computed, statistics.chunks, statistics.unsolved)
     assert told == (6, 2, 10, 3, 1)
     assert (statistics.smallest_step, statistics.largest_step) == (0.05, 0.1)

@@ -193,7 +193,7 @@ def test_a_digital_controller_is_not_called_twice():
 def test_a_run_that_is_stopped_is_repeated_to_its_own_end():
     stop = lambda t, q, v: 1.2 - t  # noqa: E731
     with pytest.warns(fa.ValidityWarning, match="repeated with the exact model"):
-        run = moved(arm(), stop=stop)
+        run = moved(arm(), events=stop)
     assert (run.status, run.robot.link("arm").stiffening) == ("stopped", "exact")
     assert run.array("time")[-1] == pytest.approx(1.2)
 

@@ -127,7 +127,7 @@ def test_members_of_sweeps_are_checked():
     study = fa.sweep(
         loaded_arm(2), {"links.fore.payload.mass": [3.0, 4.0, 5.0]}, duration=1.5, torque=TORQUE, progress=False
     )
-    assert any("too few shapes" in str(each) for each in study["doubts"].values)
+    assert any("too few shapes" in str(each) for each in study["warnings"].values)
 
 
 @pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")

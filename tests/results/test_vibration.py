@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.results.step_history import StepHistory
-from flexarm.results.vibration import MOST_TIMES, Vibration, refined, refinement, vibration
+from flexarm.results.vibration import REFINEMENTS, Vibration, refined, refinement, vibration
 
 BAR = fa.Link(
     "bar",
@@ -59,7 +59,7 @@ def test_samples_are_refined_within_bounds():
     assert refinement(None, 1.0, 1000, 4) == 1
     assert refinement(Vibration(0, 10.0), 0.01, 1000, 4) == 1
     assert refinement(Vibration(0, 40.0), 0.01, 1000, 4) == 5  # of 1, 2, 5, 10 and 20
-    assert refinement(Vibration(0, 1e6), 0.01, 1000, 4) == MOST_TIMES
+    assert refinement(Vibration(0, 1e6), 0.01, 1000, 4) == REFINEMENTS[-1]
     assert refinement(Vibration(0, 1e6), 0.01, 1000, 10_000) == 1
 
 

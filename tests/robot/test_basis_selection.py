@@ -101,7 +101,7 @@ def test_no_accuracy_is_promised_for_other_loads():
     lump = fa.PointMass(1.0)
     bare = fa.Flexible(basis=fa.Modes(tip_mass=0))
     assert "expect frequencies to 0.5 %" in words(bare)  # nothing hangs there
-    for flexible in (bare, fa.Flexible(basis=fa.reduced(10))):
+    for flexible in (bare, fa.Flexible(basis=fa.Reduced(10))):
         assert "how good they are is not known" in words(flexible, lump)
     assert "expect frequencies to 0.5 %" in words(fa.Flexible(), lump)
     assert "expect frequencies to 0.5 %" in words(fa.Flexible(basis="elements"), lump)
@@ -119,7 +119,7 @@ def test_no_accuracy_is_promised_for_other_loads():
         (0.5, fa.PointMass(0.0, inertia=1e-2), "modes", False),
         (0.3, fa.PointMass(1.0, inertia=1e-2), "elements", True),  # they are ten
         (0.33, fa.PointMass(1.0, inertia=1e-2), "elements", False),
-        (0.3, fa.PointMass(1.0), fa.reduced(20, interface="fixed"), False),
+        (0.3, fa.PointMass(1.0), fa.Reduced(20, interface="fixed"), False),
         (1.0, fa.PointMass(1.0, inertia=1e-2), "modes", True),
     ],
 )
@@ -148,12 +148,12 @@ def test_a_link_inside_is_such_a_load():
 
 def test_a_basis_with_a_given_number_of_modes():
     for bound, more in ((1000.0, "bend_y would take 8, more than the 3 that basis.modes keeps"), (1.0, "expect")):
-        robot = fa.Robot(links=[link(flexible=fa.Flexible(basis=fa.reduced(10, modes=3), up_to=bound))])
+        robot = fa.Robot(links=[link(flexible=fa.Flexible(basis=fa.Reduced(10, modes=3), up_to=bound))])
         pick = select_bases(robot)["a"]
         assert pick.counts["bend_y"] == 3
         assert more in pick.summary()
         assert robot.coordinates == 1 + sum(pick.counts.values())
-    coarse = fa.Robot(links=[link(flexible=fa.Flexible(basis=fa.reduced(2), up_to=1000))])
+    coarse = fa.Robot(links=[link(flexible=fa.Flexible(basis=fa.Reduced(2), up_to=1000))])
     assert "bend_y would take 8, more than its mesh can make" in select_bases(coarse)["a"].summary()
 
 
@@ -164,14 +164,14 @@ def test_bases():
 
     assert counts("modes")["bend_y"] == 6
     assert counts("elements")["bend_y"] >= 5
-    assert counts(fa.reduced(16, interface="fixed"))["bend_y"] == 4
-    assert counts(fa.reduced(2))["bend_y"] == 4  # all that the mesh can make
+    assert counts(fa.Reduced(16, interface="fixed"))["bend_y"] == 4
+    assert counts(fa.Reduced(2))["bend_y"] == 4  # all that the mesh can make
     steps = [{"upto": k / 12, "section": fa.Section.circle(0.01 + 0.001 * (k % 2))} for k in range(1, 13)]
     stepped = link(section=fa.Section.stepped(steps), flexible=fa.Flexible(basis="elements"))
     assert fa.Robot(links=[stepped]).resolved().link("a").flexible.bend_y == 12
 
 
-@pytest.mark.parametrize("basis", ["elements", fa.Elements(order=2), fa.reduced(20, interface="fixed")])
+@pytest.mark.parametrize("basis", ["elements", fa.Elements(order=2), fa.Reduced(20, interface="fixed")])
 def test_other_bases_are_as_good(basis):
     flexible = fa.Flexible(up_to=500, basis=basis)
     arm = fa.Robot(links=[link("a", flexible=flexible), link("b", 0.6, "weld", flexible=flexible)], gravity=(0, 0, -1))
@@ -214,7 +214,7 @@ def test_selected_numbers_are_validated_like_given_ones():
     assert "has 4 ratios, but the link has only 3 elastic coordinates (picked for link 'a': bend_y 3)" in refusal(
         fa.Robot(links=[ratios])
     )
-    coarse = link(flexible=fa.Flexible(basis=fa.reduced(1, interface="fixed"), up_to=100))
+    coarse = link(flexible=fa.Flexible(basis=fa.Reduced(1, interface="fixed"), up_to=100))
     assert "makes 2 shapes of bend_y, but 3 are asked for; take more elements or fewer modes (picked" in refusal(
         fa.Robot(links=[coarse])
     )

@@ -9,7 +9,7 @@ from flexarm.robot.library import two_link_arm
 def test_strings_are_shorthand_for_default_bases():
     assert fa.Flexible(bend_y=1).basis == fa.Modes()
     assert fa.Flexible(bend_y=1, basis="elements").basis == fa.Elements()
-    assert fa.reduced(8, modes=3, interface="fixed") == fa.Reduced(elements=8, modes=3, interface="fixed")
+    assert fa.Reduced(8, 3, "fixed") == fa.Reduced(elements=8, modes=3, interface="fixed")
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ def test_strings_are_shorthand_for_default_bases():
         ("modes", 3 + 2 + 1),
         ("elements", 2 * 3 + 2 + 1),
         (fa.Elements(order=2), 2 * 3 + 2 * 2 + 2 * 1),
-        (fa.reduced(10), 3 + 2 + 1),
-        (fa.reduced(10, modes=4), 4 + 4 + 4),
-        (fa.reduced(10, interface="fixed"), (3 + 2) + (2 + 1) + (1 + 1)),
+        (fa.Reduced(10), 3 + 2 + 1),
+        (fa.Reduced(10, modes=4), 4 + 4 + 4),
+        (fa.Reduced(10, interface="fixed"), (3 + 2) + (2 + 1) + (1 + 1)),
     ],
 )
 def test_coordinates_of_bases(basis, coordinates):
@@ -48,12 +48,12 @@ def test_coordinates_of_bases(basis, coordinates):
         ),
         (lambda: fa.Flexible(bend_y=1, basis="reduced"), "basis.elements: is required"),
         (
-            lambda: fa.Flexible(twist=3, basis=fa.reduced(3, interface="fixed")),
+            lambda: fa.Flexible(twist=3, basis=fa.Reduced(3, interface="fixed")),
             "basis.elements = 3: makes 3 shapes of twist, but 4 are asked for; take more elements or fewer modes",
         ),
         (lambda: fa.Elements(order=3), "order = 3: must be a whole number, 1 to 2"),
-        (lambda: fa.reduced(0), "elements = 0: must be a whole number, 1 to 500"),
-        (lambda: fa.reduced(2, interface="loose"), "interface = 'loose': unknown (allowed: free, fixed)"),
+        (lambda: fa.Reduced(0), "elements = 0: must be a whole number, 1 to 500"),
+        (lambda: fa.Reduced(2, interface="loose"), "interface = 'loose': unknown (allowed: free, fixed)"),
         (lambda: fa.Modes(tip_mass=-1), "tip_mass = -1: must be zero or positive (kg)"),
         (lambda: fa.Damping(ratio=-0.1), "ratio = -0.1: must be zero or positive"),
         (
@@ -66,7 +66,7 @@ def test_coordinates_of_bases(basis, coordinates):
         ),
         (lambda: fa.Flexible(bend_y=501), "bend_y = 501: must be a whole number, 0 to 500"),
         (lambda: fa.Flexible(twist=101), "twist = 101: must be at most 100 with basis modes"),
-        (lambda: fa.reduced(501), "elements = 501: must be a whole number, 1 to 500"),
+        (lambda: fa.Reduced(501), "elements = 501: must be a whole number, 1 to 500"),
         (lambda: fa.Damping(alpha=-1), "alpha = -1: must be zero or positive (1/s)"),
         (lambda: fa.Damping(beta=-1), "beta = -1: must be zero or positive (s)"),
     ],

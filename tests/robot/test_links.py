@@ -130,7 +130,7 @@ STEPS = Section.stepped([{"upto": 0.2, "section": BAR}, {"upto": 0.5, "section":
     ("flexible", "field"),
     [
         (fa.Flexible(bend_y=3, twist=2, basis="elements"), "twist"),
-        (fa.Flexible(bend_y=2, basis=fa.reduced(2)), "basis.elements"),
+        (fa.Flexible(bend_y=2, basis=fa.Reduced(2)), "basis.elements"),
     ],
 )
 def test_a_mesh_needs_an_element_for_each_piece_of_a_section(flexible, field):
@@ -143,7 +143,7 @@ def test_a_mesh_needs_an_element_for_each_piece_of_a_section(flexible, field):
 
 @pytest.mark.parametrize(
     "flexible",
-    [fa.Flexible(bend_y=1), fa.Flexible(bend_y=3, basis="elements"), fa.Flexible(bend_y=1, basis=fa.reduced(3))],
+    [fa.Flexible(bend_y=1), fa.Flexible(bend_y=3, basis="elements"), fa.Flexible(bend_y=1, basis=fa.Reduced(3))],
 )
 def test_modes_and_fine_meshes_suit_a_stepped_section(flexible):
     assert fa.Link("a", 1.0, section=STEPS, material=STEEL, flexible=flexible).flexible == flexible

@@ -14,7 +14,7 @@ BAR = Section.rectangle(0.02, 0.01)
 TAPER = Section.tapered(BAR, Section.rectangle(0.01, 0.01))
 MODES = fa.Flexible(bend_y=2)
 ELEMENTS = fa.Flexible(bend_y=4, bend_z=4, twist=3, stretch=2, basis="elements", stiffening="none")
-REDUCED = fa.Flexible(bend_y=2, basis=fa.reduced(8))
+REDUCED = fa.Flexible(bend_y=2, basis=fa.Reduced(8))
 SWAP = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
 KINDS = (fa.SlidingPrismatic, fa.FixedPrismatic)
 

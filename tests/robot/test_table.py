@@ -82,5 +82,5 @@ def test_text_is_ascii_however_narrow_its_columns():
 
 
 def test_reduced_links_show_the_coordinates_they_use():
-    robot = two_link_arm().with_({"links.fore.flexible.basis": fa.reduced(8, modes=2)})
+    robot = two_link_arm().with_({"links.fore.flexible.basis": fa.Reduced(8, modes=2)})
     assert "bend_y 2, reduced" in robot._repr_html_()

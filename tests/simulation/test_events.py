@@ -61,7 +61,7 @@ def test_the_first_of_several_conditions_ends_the_run():
         return 0.0213 - t
 
     for stop in ([late, early], [early, late]):
-        stopped = ended(slide(), 1.0, stop=stop)
+        stopped = ended(slide(), 1.0, events=stop)
         assert stopped.reason == "'early' reached zero at t = 0.0213 s"
         assert float(stopped.time[-1]) == pytest.approx(0.0213)
 
@@ -114,5 +114,5 @@ def test_a_condition_that_is_met_within_a_long_step_is_seen():
 
     start = {"q0": {"cart.q": top - 0.5 * 0.91**2}, "v0": {"cart.q": 0.91}, "torque": {"cart": -1.0}}
     for method, dt in (("esdirk", 0.07), ("rk4", 0.07)):
-        stopped = ended(cart, 1.5, stop=below, method=method, dt=dt, **start)
+        stopped = ended(cart, 1.5, events=below, method=method, dt=dt, **start)
         assert float(stopped.time[-1]) == pytest.approx(0.9, abs=1e-6)

@@ -32,7 +32,7 @@ def run(robot, duration, **options):
 @pytest.mark.parametrize("rtol", [1e-3, 1e-4])
 def test_a_jump_on_a_stiff_robot_leaves_no_ghosts_between_the_steps(rtol):
     """Modes that no step resolves begin with huge accelerations; samples are those of the motion all the same."""
-    robot, torque = fa.Robot(links=[bar()]), {"bar": fa.step(0.1, at=0.5)}
+    robot, torque = fa.Robot(links=[bar()]), {"bar": fa.step(0.0, 0.1, 0.5)}
     found, exact = (run(robot, 1.0, torque=torque, rtol=each) for each in (rtol, 1e-9))
     assert found.array("elastic").max() < 2 * exact.array("elastic").max()
     apart = np.linalg.norm(found.array("tip") - exact.at(found.array("time")).array("tip"), axis=1)

@@ -185,8 +185,8 @@ def test_a_turned_base_with_turned_gravity_gives_the_turned_motion():
 
 def test_a_shifted_input_gives_the_shifted_motion():
     still = fa.System(SOFT.with_(gravity=(0, 0, 0)), native=False)
-    early = run(still, 0.3, torque={"upper": fa.step(1.0, at=0.0)}, sample=0.05, rtol=1e-5)
-    late = run(still, 0.5, torque={"upper": fa.step(1.0, at=0.2)}, sample=0.05, rtol=1e-5)
+    early = run(still, 0.3, torque={"upper": fa.step(0.0, 1.0, 0.0)}, sample=0.05, rtol=1e-5)
+    late = run(still, 0.5, torque={"upper": fa.step(0.0, 1.0, 0.2)}, sample=0.05, rtol=1e-5)
     assert_allclose(late.tip.values[4:], early.tip.values, atol=2e-5)
     assert_allclose(late.tip.values[:5], early.tip.values[:1].repeat(5, axis=0), atol=1e-12)
 
@@ -274,7 +274,7 @@ def test_a_digital_controller_may_be_any_python_function(soft):
         seen.append(t)
         return {"upper": 1.0 if int(t * 100) % 2 else -1.0}
 
-    jolt = fa.PointLoad("fore", force=(0, fa.step(0.01, at=0.033), 0))  # a stop that is none of the controller's
+    jolt = fa.PointLoad("fore", force=(0, fa.step(0.0, 0.01, 0.033), 0))  # a stop that is none of the controller's
     found = run(soft, 0.1, torque=fa.Feedback(clumsy, rate=50), loads=[jolt], rtol=1e-2, sample=0.01)
     assert_allclose(seen, [0.0, 0.02, 0.04, 0.06, 0.08], atol=1e-12)  # asked once a period, so it may keep a memory
     told = [1.0 if int(t * 100) % 2 else -1.0 for t in np.repeat(seen, 2)]
@@ -304,7 +304,7 @@ def test_a_condition_of_the_user_stops_the_run():
         return 0.5 + q[0]
 
     with pytest.warns(fa.ValidityWarning, match="'above' reached zero"):
-        found = run(ROD, 5.0, stop=above, rtol=1e-6)
+        found = run(ROD, 5.0, events=above, rtol=1e-6)
     assert found["rod.q"].values[-1] == pytest.approx(-0.5, abs=1e-6)
 
 
@@ -340,7 +340,7 @@ def test_an_interrupt_keeps_what_was_computed(soft):
         return 1.0
 
     with pytest.warns(fa.ValidityWarning, match="interrupted"):
-        found = run(soft, 1.0, stop=impatient, dt=1e-3)
+        found = run(soft, 1.0, events=impatient, dt=1e-3)
     assert found.reason.startswith("interrupted")
     assert len(found.time) > 1
 
@@ -399,13 +399,13 @@ def test_a_condition_that_gives_no_number_or_raises_ends_the_run(soft):
         (lambda t, q, v: 1 / (t < 0.1), "(ZeroDivisionError: division by zero)"),
     ):
         with pytest.warns(fa.ValidityWarning, match="ended early"):
-            found = run(soft, 0.5, stop=condition)
+            found = run(soft, 0.5, events=condition)
         assert told in found.reason
         assert 0.1 <= found.time.values[-1] < 0.2
     for wrong in (True, None, [1.0], 1j):
-        with pytest.raises(ValueError, match=r"stop: .*must be a number that is positive until the run should end"):
-            run(soft, 0.5, stop=lambda t, q, v, wrong=wrong: wrong)
-    by_name = run(ROD, 1.0, stop=lambda t, q, v: q["rod.q"] + 0.5, q0={"rod.q": 0.0})
+        with pytest.raises(ValueError, match=r"events: .*must be a number that is positive until the run should end"):
+            run(soft, 0.5, events=lambda t, q, v, wrong=wrong: wrong)
+    by_name = run(ROD, 1.0, events=lambda t, q, v: q["rod.q"] + 0.5, q0={"rod.q": 0.0})
     assert by_name["rod.q"].values[-1] == pytest.approx(-0.5, abs=1e-9)
 
 
@@ -432,9 +432,9 @@ def test_a_limit_passed_within_a_step_is_seen():
 
 
 def test_a_condition_that_is_met_before_the_run_is_refused(soft):
-    with pytest.raises(ValueError, match="stop: 'below' is -1 at the start"):
-        run(soft, 0.1, stop=type("", (), {"__call__": lambda self, t, q, v: -1.0, "__name__": "below"})())
-    back = run(ROD, 1.0, stop=lambda t, q, v: -q["rod.q"])  # it begins at zero and leaves it
+    with pytest.raises(ValueError, match="events: 'below' is -1 at the start"):
+        run(soft, 0.1, events=type("", (), {"__call__": lambda self, t, q, v: -1.0, "__name__": "below"})())
+    back = run(ROD, 1.0, events=lambda t, q, v: -q["rod.q"])  # it begins at zero and leaves it
     assert back.status == "completed"
 
 
@@ -446,7 +446,7 @@ def test_functions_of_time_that_never_give_the_same_are_refused(soft):
 
 
 def test_jumps_of_profiles_inside_a_function_of_time_are_met_exactly():
-    first, second = fa.step(1.0, at=0.3001), fa.step(1.0, at=0.3006)
+    first, second = fa.step(0.0, 1.0, 0.3001), fa.step(0.0, 1.0, 0.3006)
     found = run(fa.Robot(links=[fa.Link("a", 1.0, mass=3.0)]), 1.0, torque={"a": lambda t: first(t) - second(t)})
     assert found["a.q"].values[-1] == pytest.approx(0.0005 * (0.7 - 0.00035), rel=1e-9)
 
@@ -601,11 +601,11 @@ def test_absurd_tolerances_and_durations_are_refused(soft):
 def test_a_motion_that_jumps_is_refused(soft):
     for motion, told in (
         (fa.bang_bang(1.0, (0.1, 0.2)), "jumps by -2 rad at t = 0.1 s"),
-        (fa.step(1.0, 0.5), "by 1 rad"),
+        (fa.step(0.0, 1.0, 0.5), "by 1 rad"),
     ):
         with pytest.raises(ValueError, match=rf"motion\.upper = .*{told}.*no joint can follow"):
             run(soft, 1.0, motion={"upper": motion})
-    run(soft, 0.05, motion={"upper": fa.step(1.0)})  # from the start there: no jump on the way
+    run(soft, 0.05, motion={"upper": fa.step(0.0, 1.0)})  # from the start there: no jump on the way
 
 
 def test_a_joint_has_one_master(soft):

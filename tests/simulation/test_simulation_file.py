@@ -17,7 +17,7 @@ def test_a_file_orders_what_python_would():
     section = {
         "duration": 2,
         "torque": {"upper": {"profile": "bang-bang", "amplitude": 0.02, "switch": [1, 2]}, "fore": 0.1},
-        "motion": {"base": {"profile": "cycloid", "start": 0, "end": 1, "duration": 1}},
+        "motion": {"base": {"profile": "cycloid", "y0": 0, "y1": 1, "t1": 1}},
         "loads": [{"link": "fore", "x": 0.2, "force": [0, 0, {"profile": "sine", "amplitude": 1, "frequency": 2}]}],
         "points": {"elbow": {"link": "upper", "x": 1.0}},
         "rtol": 1e-4,
@@ -39,15 +39,15 @@ links:
 simulation:
   duration: 1.0
   motion:
-    upper: {profile: %s, start: 0.2, end: 1.2, %s}
+    upper: {profile: %s, y0: 0.2, y1: 1.2, %s}
 """
 
 
 @pytest.mark.parametrize(
     ("name", "function", "arguments"),
     [
-        ("minimum-jerk", fa.minimum_jerk, {"duration": 0.8}),
-        ("rest-to-rest", fa.rest_to_rest, {"duration": 0.8, "smooth": 4}),
+        ("minimum-jerk", fa.minimum_jerk, {"t1": 0.8}),
+        ("rest-to-rest", fa.rest_to_rest, {"t1": 0.8, "smooth": 4}),
         ("trapezoid", fa.trapezoid, {"speed": 2.0, "acceleration": 8.0}),
         ("s-curve", fa.s_curve, {"speed": 2.0, "acceleration": 8.0, "jerk": 60.0}),
     ],
@@ -60,12 +60,12 @@ def test_a_file_moves_from_rest_to_rest(tmp_path, name, function, arguments):
     options = simulation_options(section, str(file), robot=robot)
     own = function(0.2, 1.2, **arguments)
     times = np.linspace(0, 1.0, 50)
-    for rate in range(3):
-        assert np.array_equal(options["motion"]["upper"](times, rate), own(times, rate))
+    for order in range(3):
+        assert np.array_equal(options["motion"]["upper"](times, order), own(times, order))
     run = fa.simulate(robot, **options, native=False)
     assert run["upper.q"].values[-1] == pytest.approx(float(own(1.0)), abs=1e-6)
     file.write_text(POINT_TO_POINT % (name, "jolt: 3"))
-    with pytest.raises(fa.DescriptionError, match=f"{name} takes start, end"):
+    with pytest.raises(fa.DescriptionError, match=f"{name} takes y0, y1"):
         simulation_options(read(file)[1], str(file))
 
 

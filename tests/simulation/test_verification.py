@@ -50,7 +50,7 @@ def test_a_digital_controller_is_asked_once(system):
 
 def test_a_run_that_ends_early_is_verified_as_far_as_it_came(system):
     with pytest.warns(fa.ValidityWarning, match="ended early"):
-        found = run(system, verify=True, stop=lambda t, q, v: 0.52 - t)
+        found = run(system, verify=True, events=lambda t, q, v: 0.52 - t)
     assert 0 < found.error_estimate < 1.5e-4
 
 

@@ -33,14 +33,14 @@ def test_parameters_have_units() -> None:
     assert units["torque.upper.switch.1"] == units["duration"] == "s"
     assert units["q0.fore.q"] == "rad"
     slide = {each.name: each.unit for each in StudioCase.from_file("examples/08_telescope.yaml").parameters()}
-    assert slide["motion.boom.end"] == "m"
-    assert slide["motion.shoulder.end"] == "rad"
+    assert slide["motion.boom.y1"] == "m"
+    assert slide["motion.shoulder.y1"] == "rad"
 
 
 def test_profile_parameters_have_units() -> None:
     torque = {"a": fa.chirp(1.0, 2.0, 3.0, 4.0)}
     chirped = {each.name: each.unit for each in StudioCase.from_robot(BAR, {"torque": torque}).parameters()}
-    assert chirped["torque.a.start"] == chirped["torque.a.end"] == "Hz"
+    assert chirped["torque.a.f0"] == chirped["torque.a.f1"] == "Hz"
     assert chirped["torque.a.amplitude"] == "N m"
     options = {"motion": {"a": fa.trapezoid(0.0, 1.0, speed=1.0, acceleration=2.0)}, "v0": {"a.q": 0.0}, "q0": [0.1]}
     moved = {each.name: each.unit for each in StudioCase.from_robot(BAR, options).parameters()}
@@ -84,11 +84,11 @@ def test_python_objects_have_parameters() -> None:
         return {"a": -gains["kp"] * x["a.q"]}
 
     pushed = StudioCase.from_robot(BAR, {"duration": 0.1, "torque": {"a": lambda t: 2.0}, "native": False})
-    named = StudioCase.from_robot(BAR, {"duration": 0.1, "torque": {"a": fa.step(2.0)}, "native": False})
-    assert value_of(named, "torque.a.amplitude") == 2.0
+    named = StudioCase.from_robot(BAR, {"duration": 0.1, "torque": {"a": fa.step(0.0, 2.0)}, "native": False})
+    assert value_of(named, "torque.a.y1") == 2.0
     assert named.section is None  # files have no field `native`
-    more = named.with_({"torque.a.amplitude": 3.0})
-    assert more.arguments(fa.System(BAR, native=False))["torque"]["a"]["amplitude"] == 3.0
+    more = named.with_({"torque.a.y1": 3.0})
+    assert more.arguments(fa.System(BAR, native=False))["torque"]["a"]["y1"] == 3.0
     twice = pushed.with_({"torque.a.scale": 2.0})
     assert twice.arguments(fa.System(BAR, native=False))["torque"]["a"](0.05) == 4.0
     held = StudioCase.from_robot(BAR, {"torque": fa.Feedback(law, gains={"kp": 3.0})})
@@ -109,7 +109,7 @@ def test_arguments_are_copied() -> None:
 def test_robot_without_simulation_gets_a_default_motion() -> None:
     case = StudioCase.from_robot(BAR, {})
     assert case.is_default
-    assert case.plan["motion"]["a"]["end"] == 0.3
+    assert case.plan["motion"]["a"]["y1"] == 0.3
     slide = fa.Robot(links=[fa.Link("a", 1.0, fa.SlidingPrismatic(), mass=3.0)])
     assert StudioCase.from_robot(slide, {}).plan["torque"]["a"]["amplitude"] == pytest.approx(6.0)  # 2 m/s2 of 3 kg
     assert StudioCase.from_robot(fa.load("examples/08_telescope.yaml"), {}).is_default  # singular at d = 0

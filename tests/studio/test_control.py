@@ -73,14 +73,14 @@ def test_joints_hold_start_positions_in_all_formats() -> None:
 
 
 def test_shapers_are_designed_for_the_start_posture() -> None:
-    options = {"duration": 0.5, "torque": {"upper": fa.step(0.1)}, "q0": {"fore.q": 2.0}, "native": False}
+    options = {"duration": 0.5, "torque": {"upper": fa.step(0.0, 0.1)}, "q0": {"fore.q": 2.0}, "native": False}
     case = replace(StudioCase.from_robot(SOFT, options), control=Control(shaper="zv"))
     shaped = case.arguments(fa.System(SOFT, native=False))["torque"]["upper"]
     here = fa.shaper("zv", SOFT, q={"fore.q": 2.0}, joints="free")
     there = fa.shaper("zv", SOFT, joints="free")
     times = np.array([here.delays[1] * 0.999, here.delays[1] * 1.001])
     assert abs(here.delays[1] - there.delays[1]) > 0.01 * there.delays[1]
-    np.testing.assert_allclose([shaped(t) for t in times], [here(fa.step(0.1))(t) for t in times])
+    np.testing.assert_allclose([shaped(t) for t in times], [here(fa.step(0.0, 0.1))(t) for t in times])
     assert "q={'fore.q': 2.0}" in Program(case).text
     slide = StudioCase.from_file("examples/08_telescope.yaml")  # cannot be at zero
     assert replace(slide, control=Control(shaper="zv")).arguments(fa.System(slide.robot, native=False))

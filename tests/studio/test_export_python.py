@@ -20,7 +20,7 @@ PUSHED = StudioCase(
     {
         "duration": 0.2,
         "torque": {"upper": {"profile": "bang-bang", "amplitude": 0.2, "switch": [0.05, 0.1]}, "fore": 0.01},
-        "loads": [{"link": "fore", "x": 0.3, "force": [0, {"profile": "step", "amplitude": 0.1}, 0]}],
+        "loads": [{"link": "fore", "x": 0.3, "force": [0, {"profile": "step", "y0": 0.0, "y1": 0.1}, 0]}],
         "points": {"middle": {"link": "fore", "x": 0.2}},
         "q0": {"fore.q": 0.3},
         "rtol": 1e-5,
@@ -30,7 +30,7 @@ MOVED = StudioCase(
     ARM,
     {
         "duration": 0.2,
-        "motion": {"upper": {"profile": "minimum-jerk", "start": 0.0, "end": 0.1, "duration": 0.1}, "fore": 0.3},
+        "motion": {"upper": {"profile": "minimum-jerk", "y0": 0.0, "y1": 0.1, "t1": 0.1}, "fore": 0.3},
         "q0": {"fore.q": 0.3},
     },
 )
@@ -98,8 +98,8 @@ def test_program_raises_for_objects_that_cannot_be_exported() -> None:
 LAWS = {
     "pd": fa.pd(ARM, {"upper": 5.0, "fore": 2.0}, 0.4, {"upper": fa.cycloid(0, 0.2, 0.1), "fore": 0.1}, limit=0.5),
     "one joint": fa.pd(ARM, {"fore": 2.0}, {"fore": 0.1}, {"fore": 0.1}, rate=1000.0),
-    "pid": fa.pid(ARM, 5.0, 0.4, 3.0, {"upper": 0.1, "fore": 0.0}, limit={"upper": 0.3}),
-    "tracking": fa.pid(ARM, 5.0, 0.4, 3.0, {"upper": 0.1, "fore": 0.0}, limit=0.2, tracking_time=0.05),
+    "pid": fa.pid(ARM, 5.0, 3.0, 0.4, {"upper": 0.1, "fore": 0.0}, limit={"upper": 0.3}),
+    "tracking": fa.pid(ARM, 5.0, 3.0, 0.4, {"upper": 0.1, "fore": 0.0}, limit=0.2, tracking_time=0.05),
     "motors": fa.pd(
         ARM,
         5.0,

@@ -19,7 +19,7 @@ from tests.studio.browserless import Client, value_of
 PAYLOAD = "links.fore.payload.mass"
 ARM = fa.library.two_link_arm(damping=1e-3).with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
 OPTIONS = {"duration": 0.4, "torque": {"upper": fa.bang_bang(1.0, (0.1, 0.2))}, "q0": {"fore.q": 0.3}, "native": False}
-SECTION = {"duration": 0.2, "torque": {"upper": {"profile": "step", "amplitude": 0.5}}}
+SECTION = {"duration": 0.2, "torque": {"upper": {"profile": "step", "y0": 0.0, "y1": 0.5}}}
 
 
 def opened(start: StudioCase | fa.Run | None = None) -> Page:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.sweeps.apply_changes import applied, known_names
+from flexarm.sweeps.apply_changes import PROFILES, STATES, apply_changes, gains_of, profile_number_names, profiles_of
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.plan import field
 
@@ -34,34 +34,46 @@ FEEDBACK = SweepCase(
 
 def test_fields_of_a_robot_change_as_with_says():
     changes = {"links.fore.payload.mass": 0.3, "links.upper.material.E": 1e10}
-    assert applied(CASE, changes).robot == ARM.with_(changes)
+    assert apply_changes(CASE, changes).robot == ARM.with_(changes)
     assert CASE.robot == ARM
 
 
 def test_initial_states_are_put_beside_the_others():
-    found = applied(CASE, {"q0.upper.q": 1.0, "v0.fore.q": 2.0})
+    found = apply_changes(CASE, {"q0.upper.q": 1.0, "v0.fore.q": 2.0})
     assert found.q0 == {"fore.q": 0.5, "upper.q": 1.0}
     assert found.v0 == {"fore.q": 2.0}
-    found = applied(FEEDBACK, {"q0.upper.q": 1.0})
+    found = apply_changes(FEEDBACK, {"q0.upper.q": 1.0})
     assert found.q0["upper.q"] == 1.0
     assert list(found.q0.values())[1:] == pytest.approx(FEEDBACK.q0[1:])
 
 
 def test_numbers_of_profiles():
-    found = applied(CASE, {"torque.upper.switch.1": 0.6, "torque.upper.amplitude": 0.5, "torque.fore": 3.0})
+    found = apply_changes(CASE, {"torque.upper.switch.1": 0.6, "torque.upper.amplitude": 0.5, "torque.fore": 3.0})
     assert (found.torque["upper"](T) == fa.bang_bang(0.5, (0.25, 0.6))(T)).all()
     assert found.torque["fore"](0.3) == 3.0
     assert found.torque["fore"].made.given == {"value": 3.0}
-    found = applied(CASE, {"loads.0.force.1.frequency": 5.0, "loads.0.torque.2": 1.5})
+    found = apply_changes(CASE, {"loads.0.force.1.frequency": 5.0, "loads.0.torque.2": 1.5})
     assert (found.loads[0].force[1](T) == fa.sine(1.0, 5.0)(T)).all()
     assert found.loads[0].torque[2](0.0) == 1.5
     assert CASE.loads[0].torque[2] == 0.0
 
 
+def known_names(case):
+    """Names of all that can be varied of a case, except for fields of the robot."""
+    for root in STATES:
+        yield from (f"{root}.{each}" for each in fa.System(case.robot, native=False).names)
+    yield from (f"gains.{each}" for each in gains_of(case))
+    for root in PROFILES:
+        for place, given in profiles_of(case, root).items():
+            yield from (
+                f"{root}.{place}.{each}".removesuffix(".") for each in profile_number_names(given, f"{root}.{place}")
+            )
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_scale_multiplies_what_the_other_numbers_make(order):
     changes = dict([("torque.upper.scale", 2.0), ("torque.upper.amplitude", 0.5)][::order])
-    assert applied(CASE, changes).torque["upper"](T) == pytest.approx(fa.bang_bang(1.0, (0.25, 0.5))(T))
+    assert apply_changes(CASE, changes).torque["upper"](T) == pytest.approx(fa.bang_bang(1.0, (0.25, 0.5))(T))
 
 
 def test_functions_of_t_and_shaped_profiles_have_a_scale_only():
@@ -70,13 +82,13 @@ def test_functions_of_t_and_shaped_profiles_have_a_scale_only():
         "torque.upper.scale",
         "torque.fore.scale",
     }
-    found = applied(case, {"torque.upper.scale": 3.0, "torque.fore.scale": -1.0})
+    found = apply_changes(case, {"torque.upper.scale": 3.0, "torque.fore.scale": -1.0})
     assert found.torque["upper"](T) == pytest.approx(3 * np.sin(T))
     assert found.torque["fore"](T) == pytest.approx(-case.torque["fore"](T))
 
 
 def test_gains_and_references_of_a_law():
-    found = applied(FEEDBACK, {"gains.kp": 5.0, "gains.row[2]": 7.0, "references.upper.q.end": 3.0}).torque
+    found = apply_changes(FEEDBACK, {"gains.kp": 5.0, "gains.row[2]": 7.0, "references.upper.q.y1": 3.0}).torque
     assert found.gains == {"kp": 5.0, "row": [1.0, 7.0]}
     assert found.references["upper.q"](2.0) == pytest.approx(3.0)
     assert found.law is law
@@ -87,7 +99,7 @@ def test_every_name_that_is_known_can_be_applied_with_its_own_value(case):
     """Twice the same is the same."""
     for name in known_names(case):
         found = field(case, name)
-        again = applied(case, {name: found.value})
+        again = apply_changes(case, {name: found.value})
         assert field(again, name).value == found.value if not name.endswith(".scale") else True
         assert found.meaning
 
@@ -122,8 +134,8 @@ def test_a_part_that_is_not_there_yet_has_a_unit_too():
 def test_slides_and_their_motions_are_in_metres():
     rail = fa.Robot(links=[fa.Link("slide", 0.5, mass=1.0, joint=fa.SlidingPrismatic())])
     case = SweepCase(rail, 1.0, motion={"slide": fa.cycloid(0, 0.2, 1)})
-    assert field(case, "motion.slide.end").unit == "m"
-    assert field(case, "motion.slide.duration").unit == "s"
+    assert field(case, "motion.slide.y1").unit == "m"
+    assert field(case, "motion.slide.t1").unit == "s"
     assert field(SweepCase(rail, 1.0, motion={"slide": fa.trapezoid(0, 1, 1, 2)}), "motion.slide.speed").unit == "m/s"
 
 
@@ -150,7 +162,7 @@ def test_a_wrong_name_is_told_with_the_nearest(name, sentence):
 
 def test_coordinates_of_an_equilibrium_cannot_be_varied():
     with pytest.raises(ValueError, match="finds the coordinates itself"):
-        applied(SweepCase(ARM, 1.0, q0="equilibrium"), {"q0.upper.q": 1.0})
+        apply_changes(SweepCase(ARM, 1.0, q0="equilibrium"), {"q0.upper.q": 1.0})
 
 
 def test_units_that_depend_on_the_joint():

@@ -8,8 +8,9 @@ import pytest
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
 from flexarm.sweeps.case import SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.measures import outcome, usual_measures
+from flexarm.sweeps.ensemble import tasks
+from flexarm.sweeps.ensemble.batch import Batch
+from flexarm.sweeps.measures import member_outcome, standard_measures
 from flexarm.sweeps.plan import plan_of
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -25,19 +26,21 @@ def link(name="a", **more):
     return fa.Link(name, length, **{**BAR, "flexible": fa.Flexible(bend_y=1), "payload": fa.PointMass(0.15), **more})
 
 
-def compared(case, over, together=False):
+def compared(case, over, elementwise=False):
     """The Dataset, after every member was compared with what comes of it alone."""
     inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = fa.sweep(case.robot, over, case.duration, together=together, progress=False, **inputs, **case.options)
-    plan = plan_of(case, over, together)
+        found = fa.sweep(
+            case.robot, over, case.duration, elementwise=elementwise, progress=False, **inputs, **case.options
+        )
+    plan = plan_of(case, over, elementwise)
     flat = {name: each.values.reshape(len(plan), -1) for name, each in found.data_vars.items()}
-    doubted = flat.get("doubts", np.full((len(plan), 1), ""))
+    doubted = flat.get("warnings", np.full((len(plan), 1), ""))
     for member in plan:
-        single = outcome(case, member, usual_measures())
+        single = member_outcome(case, member, standard_measures())
         assert flat["status"][member.number] == single.status, member
-        assert bool(doubted[member.number, 0]) == bool(single.doubts), (member, single.doubts)
+        assert bool(doubted[member.number, 0]) == bool(single.warnings), (member, single.warnings)
         if single.status == "failed":
             continue
         energy = max(abs(single.values[name]) for name in ("kinetic", "elastic", "gravity", "drive", "work")) + 1e-9
@@ -59,27 +62,34 @@ DRIVEN = link(joint=fa.Revolute("z", drive=fa.Drive(stiffness=500, rotor_inertia
 def test_where_the_motion_of_a_driven_joint_begins():
     """With an elastic drive: the link began where another member's motion did."""
     case = SweepCase(fa.Robot(links=[DRIVEN]), 0.3, motion={"a": fa.cycloid(0, 1, 0.2)}, options=OPTIONS)
-    found = compared(case, {"motion.a.start": [0.0, 0.3]})
+    found = compared(case, {"motion.a.y0": [0.0, 0.3]})
     assert "begins elsewhere" in found.attrs["notes"]
-    assert compared(case, {"motion.a.duration": [0.15, 0.25]}).attrs["notes"] == ""  # it begins alike
+    assert compared(case, {"motion.a.t1": [0.15, 0.25]}).attrs["notes"] == ""  # it begins alike
+
+
+def test_a_driven_speed_that_jumps_kicks_the_links_of_members():
+    """At different times, so that members of a group are kicked one after the other."""
+    case = SweepCase(fa.Robot(links=[link()]), 0.3, motion={"a": fa.ramp(0, 0.2, 0.05, 0.2)}, options=OPTIONS)
+    found = compared(case, {"motion.a.t0": [0.05, 0.1], "links.a.payload.mass": [0.1, 0.2]})
+    assert found.attrs["notes"] == ""
 
 
 def test_a_start_at_rest_where_the_motion_begins():
     robot = fa.Robot(links=[link()], gravity=(0, -9.81, 0))
     case = SweepCase(robot, 0.2, motion={"a": fa.cycloid(0, 1.3, 0.2)}, q0="equilibrium", options=OPTIONS)
-    compared(case, {"motion.a.start": [0.0, 1.3]})
+    compared(case, {"motion.a.y0": [0.0, 1.3]})
 
 
 def test_motions_beside_a_law():
     robot = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0), fa.Link("b", 0.5, mass=1.0)])
     law = fa.Feedback(lambda t, q, v, gains: {"a": -gains["kd"] * v[0]}, gains={"kd": 1.0})
     case = SweepCase(robot, 0.2, torque=law, motion={"b": fa.cycloid(0, 0.3, 0.2)}, options=OPTIONS)
-    compared(case, {"motion.b.end": [0.1, 0.3], "gains.kd": [1.0, 2.0]})
+    compared(case, {"motion.b.y1": [0.1, 0.3], "gains.kd": [1.0, 2.0]})
 
 
 def test_a_motion_that_jumps_in_some_members():
     case = SweepCase(fa.Robot(links=[link()]), 0.3, motion={"a": fa.ramp(0, 0, 0, 0.2)}, options=OPTIONS)
-    compared(case, {"motion.a.end": [0.0, 0.2]})
+    compared(case, {"motion.a.y1": [0.0, 0.2]})
 
 
 def test_members_that_end_where_they_begin():
@@ -87,7 +97,7 @@ def test_members_that_end_where_they_begin():
     robot = fa.Robot(links=[link(joint=fa.Revolute("z", limits=(-0.5, 0.5)))])
     case = SweepCase(robot, 0.1, torque={"a": 1.0}, options=OPTIONS)
     compared(case, {"q0.a.q": [0.0, 0.5]})
-    compared(case, {"q0.a.q": [0.5, 0.5]}, together=True)
+    compared(case, {"q0.a.q": [0.5, 0.5]}, elementwise=True)
     with pytest.warns(UserWarning, match="1 of 2 members stopped"):
         found = fa.sweep(
             robot,
@@ -98,7 +108,7 @@ def test_members_that_end_where_they_begin():
             **OPTIONS,
         )
     assert found["status"].values.tolist() == ["completed", "stopped"]
-    stopped = {**OPTIONS, "stop": lambda t, q, v: 0.35 - q[0]}
+    stopped = {**OPTIONS, "events": lambda t, q, v: 0.35 - q[0]}
     compared(SweepCase(robot, 0.1, options=stopped), {"q0.a.q": [0.36, 0.4]})
 
 
@@ -133,7 +143,7 @@ def test_vibrations_that_samples_do_not_show():
     options = {"rtol": RTOL, "sample": 0.05, "method": "esdirk"}
     case = SweepCase(fa.Robot(links=[limp]), 2.0, torque={"a": fa.bang_bang(1.0, (0.1, 0.2))}, options=options)
     found = compared(case, {"torque.a.amplitude": [0.0, 1.0, 5.0]})
-    assert [bool(str(each)) for each in found["doubts"].values] == [False, True, True]
+    assert [bool(str(each)) for each in found["warnings"].values] == [False, True, True]
 
 
 def test_loops_that_are_moved_onto_their_constraints_say_so_once():
@@ -146,7 +156,7 @@ def test_loops_that_are_moved_onto_their_constraints_say_so_once():
             robot, {"links.coupler.length": np.linspace(0.95, 1.05, 4)}, 0.02, q0={"crank.q": 1.0}, **OPTIONS
         )
     assert len(said) <= 1
-    assert all("moved" in str(each) for each in found["doubts"].values)
+    assert all("moved" in str(each) for each in found["warnings"].values)
 
 
 def test_inputs_that_jump_at_a_sample_but_for_rounding():
@@ -161,20 +171,20 @@ def test_robots_without_a_free_coordinate():
     assert compared(SweepCase(still, 0.1, options=OPTIONS), {"links.a.length": [0.5, 1.0, 2.0]}).attrs["notes"] == ""
     driven = fa.Robot(links=[fa.Link("a", 1.0, fa.Revolute("z", limits=(-1, 1)), mass=1.0)])
     case = SweepCase(driven, 0.3, motion={"a": fa.cycloid(0, 1, 0.4)}, options=OPTIONS)  # until it has energy
-    assert compared(case, {"motion.a.end": [0.5, 1.5], "links.a.mass": [1.0, 2.0]}).attrs["notes"] == ""
+    assert compared(case, {"motion.a.y1": [0.5, 1.5], "links.a.mass": [1.0, 2.0]}).attrs["notes"] == ""
 
 
 def test_a_member_that_an_explicit_method_suits_least_runs_by_itself():
     """The first one is slow, and chooses a method whose steps another, far stiffer, would keep at 1e-7 s for all."""
     case = SweepCase(fa.Robot(links=[link()]), 1.0, torque={"a": 0.1}, options={"rtol": RTOL, "sample": 0.005})
     over = {"links.a.material.E": [1e8, 2e9, 1e17]}
-    sweep = engine.prepare(case, plan_of(case, over), threads=1)
+    sweep = tasks.prepare(case, plan_of(case, over), threads=1)
     ((portion, cohort),) = ((sweep.portion(task), sweep.jobs[task.job].cohort) for task in sweep.tasks)
-    batch = cohort.batch(portion.members, portion.rows, keep=False)
+    batch = Batch(cohort, portion.members, portion.rows)
     assert batch.stepper.method.explicit
     batch.run()
     assert [portion.members[place].member.number for place in batch.unstable] == [2]
-    assert batch.groups.steps.max() < 10_000
+    assert batch.stepper.steps.max() < 10_000
     compared(case, over)
 
 
@@ -185,4 +195,4 @@ def test_vibration_that_lanes_count_a_swing_too_few_of():
     law = fa.pd(two, kp=20, kd=2, references={"a": 0.5, "b": 0.0})
     case = SweepCase(two, 0.5, torque=law, options={"rtol": RTOL / 10, "sample": 0.005})
     found = compared(case, {"gains.kp.a": [2e4], "links.b.payload.mass": [0.1]})
-    assert "vibrates at about" in str(found["doubts"].values.item())
+    assert "vibrates at about" in str(found["warnings"].values.item())

@@ -34,14 +34,19 @@ def same(one, other):
     for name, rows in one.values.items():
         np.testing.assert_array_equal(rows, other.values[name])
     np.testing.assert_array_equal(one.status, other.status)
-    assert (one.reasons, one.doubts, one.runs) == (other.reasons, other.doubts, other.runs)
+    assert (one.reasons, one.warnings, one.runs) == (other.reasons, other.warnings, other.runs)
 
 
 def test_single_outcomes():
     first, second, third, last = columns()
-    assert (first.number, first.status, first.reason, first.doubts) == (5, "completed", "", ("odd",))
+    assert (first.number, first.status, first.reason, first.warnings) == (5, "completed", "", ("odd",))
     assert first.values["b"].tolist() == [0.0, 1.0]
-    assert (second.number, second.status, second.reason, second.doubts) == (0, "stopped", "a limit", ("strange", "odd"))
+    assert (second.number, second.status, second.reason, second.warnings) == (
+        0,
+        "stopped",
+        "a limit",
+        ("strange", "odd"),
+    )
     assert (third.number, dict(third.values), third.status, third.reason) == (3, {}, "failed", "no way on")
     assert last.values["a"] == 3.0
 
@@ -51,14 +56,14 @@ def test_those_that_ran_by_themselves_are_told_by_that_run_alone():
     again = Outcome(0, {"a": np.array(4.0), "b": np.zeros(2)}, "completed")
     made = columns().with_single({1: again})
     assert list(made)[1] is again
-    assert made.told.tolist() == [0, 3]
+    assert made.in_columns.tolist() == [0, 3]
     found, _ = table(made)
     assert found.status[0] == "completed"
     assert found.values["a"][0] == 4.0
-    assert (found.reasons, found.doubts) == ({3: "no way on"}, {5: ("odd",)})
+    assert (found.reasons, found.warnings) == ({3: "no way on"}, {5: ("odd",)})
 
 
-@pytest.mark.parametrize("single", [{}, {3: alone(doubts=("odd",))}])
+@pytest.mark.parametrize("single", [{}, {3: alone(warnings=("odd",))}])
 def test_a_table_takes_columns_as_it_takes_one_after_the_other(single):
     made = columns().with_single(single)
     together, kept = table(made)
@@ -79,10 +84,10 @@ def test_a_shape_that_does_not_fit_fails_those_members_only():
     sentence = "measure 'b' gave an array of shape (2,), where another member gave (3,)"
     assert [each.status for each in kept] == ["failed", "failed", "failed", "completed"]
     assert [each.reason for each in kept] == [sentence, sentence, "no way on", ""]
-    assert not any(each.values or each.doubts for each in kept[:3])
+    assert not any(each.values or each.warnings for each in kept[:3])
     assert found.status[[0, 1, 3, 5, 6]].tolist() == ["failed", "completed", "failed", "failed", "completed"]
     assert np.isnan(found.values["a"][[0, 3, 5]]).all()
-    assert found.doubts == {}
+    assert found.warnings == {}
 
 
 def test_columns_of_members_that_all_failed_leave_shapes_open():

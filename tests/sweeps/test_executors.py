@@ -12,8 +12,8 @@ import pytest
 import flexarm as fa
 from flexarm.sweeps import executors
 from flexarm.sweeps.case import SweepCase
-from flexarm.sweeps.ensemble.task import Job
-from flexarm.sweeps.executors import packed
+from flexarm.sweeps.ensemble.job import Job
+from flexarm.sweeps.executors import pack_job
 from tests.sweeps import cases
 from tests.sweeps.cases import BAR, known, swept
 
@@ -47,7 +47,7 @@ def test_warnings_of_threads_belong_to_their_members():
     over, options = {"torque.upper": [0.0, 3.0] * 3}, {"torque": {"upper": 0.0}, "native": False, "measure": ["tip"]}
     with ThreadPoolExecutor(3) as executor, pytest.warns(UserWarning, match="3 of 6 members warn"):
         found = fa.sweep(limp, over, 0.1, executor=executor, **options)
-    assert [bool(each) for each in found["doubts"].values] == [False, True] * 3
+    assert [bool(each) for each in found["warnings"].values] == [False, True] * 3
 
 
 def test_processes_give_what_this_one_gives(pool):
@@ -60,7 +60,7 @@ def test_notes_of_workers_are_heard(monkeypatch):
     def refuses(self, *given):
         raise ArithmeticError("no lanes today")
 
-    monkeypatch.setattr(Job, "_together", refuses)
+    monkeypatch.setattr(Job, "_batch", refuses)
     with ThreadPoolExecutor(2) as executor:
         found = swept(MASSES, executor=executor, native=True)
     assert "members run one by one: ArithmeticError: no lanes today" in found.attrs["notes"]
@@ -82,7 +82,7 @@ def test_what_cannot_be_sent_is_told_by_name():
     lock = threading.Lock()
     job = Job(SweepCase(BAR, 1.0), {"peak": lambda run: lock}, False)
     with pytest.raises(TypeError, match=r"measure 'peak' = .* cannot be sent to other processes"):
-        packed(job, by_value=True)
+        pack_job(job, by_value=True)
 
 
 def test_a_process_that_dies_costs_nothing_but_time():
@@ -112,7 +112,7 @@ def require_one_failure(executor):
 
 def test_a_batch_that_kills_its_worker_late_is_halved(monkeypatch):
     """Several looks pass between the start of a batch and the death of its worker."""
-    monkeypatch.setattr(executors, "AWAKE", 1e-4)
+    monkeypatch.setattr(executors, "POLL_INTERVAL_S", 1e-4)
     with ProcessPoolExecutor(2) as executor:
         require_one_failure(executor)
 

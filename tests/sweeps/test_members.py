@@ -20,7 +20,7 @@ def test_single_members_are_what_they_were():
 
 def test_some_of_them():
     columns = columns_of(GIVEN)
-    assert list(columns.some([2, 0])) == [GIVEN[2], GIVEN[0]]
+    assert list(columns.select([2, 0])) == [GIVEN[2], GIVEN[0]]
     assert list(columns[1:]) == GIVEN[1:]
     assert len(columns[:0]) == 0
 

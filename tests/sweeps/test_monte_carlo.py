@@ -9,8 +9,7 @@ from scipy.stats import norm, uniform
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
 from flexarm.sweeps.case import Member, SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.ensemble import task_queue as sweep_module
+from flexarm.sweeps.ensemble import tasks
 from flexarm.sweeps.store import Journal
 from tests.sweeps.cases import BAR, MASS, QUICK, angle
 
@@ -91,10 +90,10 @@ def test_an_interrupted_study_has_statistics_of_its_first_draws(tmp_path, monkey
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 def test_members_run_in_blocks_in_the_order_of_their_draws(monkeypatch):
-    monkeypatch.setattr(sweep_module, "SORTED_BLOCK_SIZE", 16)
+    monkeypatch.setattr(tasks, "BLOCK_SIZE", 16)
     masses = np.random.default_rng(1).uniform(1.0, 4.0, 200).tolist()
     members = [Member(k, {MASS: mass}) for k, mass in enumerate(masses)]
-    prepared = engine.prepare(SweepCase(BAR, 1.0, torque={"bar": 1.0}), members, threads=1)
+    prepared = tasks.prepare(SweepCase(BAR, 1.0, torque={"bar": 1.0}), members, threads=1)
     order = [place for task in prepared.tasks for place in task.places]
     assert sorted(order) == list(range(200))
     for begin in range(0, 200, 16):

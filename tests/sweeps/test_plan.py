@@ -7,7 +7,7 @@ import flexarm as fa
 from flexarm.sweeps import plan as plans
 from flexarm.sweeps.case import SweepCase
 from flexarm.sweeps.plan import plan_of
-from flexarm.sweeps.prepare import groups, said
+from flexarm.sweeps.prepare import group_by_structure, structure_note
 
 ARM = fa.library.two_link_arm()
 CASE = SweepCase(ARM, 1.0, torque={"upper": fa.bang_bang(0.02, (0.25, 0.5))})
@@ -25,11 +25,11 @@ def test_all_combinations_the_last_field_fastest():
 
 
 def test_values_side_by_side():
-    plan = plan_of(CASE, {MASS: [0.1, 0.2], E: [1e10, 2e10]}, together=True)
+    plan = plan_of(CASE, {MASS: [0.1, 0.2], E: [1e10, 2e10]}, elementwise=True)
     assert (len(plan), plan.dimensions) == (2, ("member",))
     assert plan[1].changes == {MASS: 0.2, E: 2e10}
     with pytest.raises(ValueError, match="equally many"):
-        plan_of(CASE, {MASS: [0.1, 0.2], E: [1e10]}, together=True)
+        plan_of(CASE, {MASS: [0.1, 0.2], E: [1e10]}, elementwise=True)
 
 
 def test_members_are_made_when_they_are_asked_for():
@@ -73,8 +73,8 @@ def test_fields_that_bind_each_other_are_seen_together():
 
 def test_few_robots_are_made_to_see_that_all_can_be(monkeypatch):
     plan = plan_of(CASE, {MASS: np.linspace(0, 1, 300), E: np.linspace(1e10, 2e10, 300)})
-    made, real = [], plans.applied
-    monkeypatch.setattr(plans, "applied", lambda *given: made.append(1) or real(*given))
+    made, real = [], plans.apply_changes
+    monkeypatch.setattr(plans, "apply_changes", lambda *given: made.append(1) or real(*given))
     plan.require_possible(CASE)
     assert len(made) == 4
 
@@ -104,20 +104,20 @@ def test_one_field_by_two_names_is_refused():
 
 def test_members_of_one_structure_are_one_group():
     plan = plan_of(CASE, {MASS: [0.0, 0.1, 0.2], E: [1e10, 2e10], "torque.upper.amplitude": [0, 1]})
-    assert groups(CASE, plan) == [list(range(12))]
+    assert group_by_structure(CASE, plan) == [list(range(12))]
 
 
 def test_other_numbers_of_shapes_are_other_structures():
     plan = plan_of(CASE, {MASS: [0.1, 0.2], "links.upper.flexible.bend_y": [1, 2]})
-    found = groups(CASE, plan)
+    found = group_by_structure(CASE, plan)
     assert found == [[0, 2], [1, 3]]
-    assert said(found).startswith("the members are of 2 structures (2, 2 members)")
+    assert structure_note(found).startswith("the members are of 2 structures (2, 2 members)")
 
 
 def test_units_that_look_wrong_are_told():
     case = SweepCase(fa.library.two_link_arm(), 1.0)
     plan = plan_of(case, {"links.upper.material.E": [2e5, 2e10], "q0.upper.q": [0.0, 1.0]})
-    (said,) = plan.odd_units(case)
+    (said,) = plan.unit_warnings(case)
     assert "E = 200000: looks like MPa" in said
     with pytest.warns(UserWarning, match="looks like MPa"):
         fa.sweep(case.robot, {"links.upper.material.E": [2e5]}, 0.01, native=False, progress=False)

@@ -40,7 +40,7 @@ def test_members_in_lanes_are_warned_as_single_runs(drive):
     options = {"rtol": 1e-5, "progress": False}
     found = fa.sweep(ARM, {PAYLOAD: payloads}, 0.3, **drive, **options)
     assert found.attrs["notes"] == ""
-    for payload, told in zip(payloads, found["doubts"].values, strict=True):
+    for payload, told in zip(payloads, found["warnings"].values, strict=True):
         run = fa.simulate(ARM.with_({PAYLOAD: payload}), 0.3, **drive, **options)
         assert run.truncation.error > 0.01
         expected = f"off by about {run.truncation.error:.1%}" if run.truncation.error < 0.2 else "off by more than 20%"
@@ -50,12 +50,14 @@ def test_members_in_lanes_are_warned_as_single_runs(drive):
 
 def test_the_check_changes_no_value_of_members_with_a_law(monkeypatch):
     """Members that run again for the estimate keep the values of their lanes."""
-    from flexarm.sweeps.ensemble import task
+    from flexarm.sweeps.ensemble import second_looks
 
     over, options = {PAYLOAD: np.linspace(2.0, 6.0, 12)}, {"rtol": 1e-5, "progress": False}
     checked = fa.sweep(ARM, over, 0.3, **DRIVES["law"], **options)
-    monkeypatch.setattr(task, "_too_few_shapes", lambda *given: {})
+    monkeypatch.setattr(second_looks, "shape_warnings", lambda *given: {})
     plain = fa.sweep(ARM, over, 0.3, **DRIVES["law"], **options)
-    assert "doubts" not in plain
+    assert "warnings" not in plain
     np.testing.assert_array_equal(checked["tip"], plain["tip"])
-    assert sum("too few shapes" in each for each in checked["doubts"].values) == 6  # the first and the last among them
+    assert (
+        sum("too few shapes" in each for each in checked["warnings"].values) == 6
+    )  # the first and the last among them

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from flexarm.sweeps.monte_carlo import drawn, first_order, with_statistics
+from flexarm.sweeps.monte_carlo import draw_values, first_order, with_statistics
 
 
 def ishigami(x):
@@ -59,15 +59,16 @@ def test_statistics_of_a_partial_study_are_of_its_first_draws():
     """Members that are done beyond the first that is missing are those that were quick, and do not count."""
     y = np.arange(100.0)
     status = np.where((y < 40) | (y > 90), "completed", "missing")
-    data = xr.Dataset({"m": ("member", np.where(status == "missing", np.nan, y)), "status": ("member", status)})
+    variables = {"m": ("member", np.where(status == "missing", np.nan, y)), "status": ("member", status)}
+    data = xr.Dataset(variables, attrs={"block_size": 16})
     found = with_statistics(data.assign_coords(a=("member", y)), ["a"], [0.5], even=False)
-    assert float(found["m_quantiles"][0]) == np.median(y[:40])
-    assert found["m_quantiles"].attrs["members"] == 40
-    assert found.attrs["statistics"] == "of the first 40 of 100 members drawn, which are all done"
+    assert float(found["m_quantiles"][0]) == np.median(y[:32])  # whole blocks
+    assert found["m_quantiles"].attrs["members"] == 32
+    assert found.attrs["statistics"] == "of the first 32 of 100 members drawn, which are all done"
     status[0] = "missing"
     none = with_statistics(found.assign(status=("member", status)), ["a"], [0.5], even=False)
     assert np.isnan(none["m_quantiles"]).all()
-    assert none.attrs["statistics"] == "withheld, since fewer than 20 of the first members drawn are done"
+    assert none.attrs["statistics"] == "withheld, since the first block of members drawn is not done"
     whole = with_statistics(found.assign(status=("member", ["completed"] * 100)), ["a"], [0.5], even=False)
     assert "statistics" not in whole.attrs
 
@@ -87,9 +88,9 @@ def test_draws_follow_their_distributions_and_repeat():
 
     over = {"a": norm(2.0, 0.5), "b": uniform(1.0, 3.0), "c": poisson(4.0)}
     for sobol in (False, True):
-        found = drawn(over, 4096, 7, sobol)
-        assert found == drawn(over, 4096, 7, sobol)
-        assert found["a"] != drawn(over, 4096, 8, sobol)["a"]
+        found = draw_values(over, 4096, 7, sobol)
+        assert found == draw_values(over, 4096, 7, sobol)
+        assert found["a"] != draw_values(over, 4096, 8, sobol)["a"]
         means = [np.mean(column) for column in found.values()]
         assert means == pytest.approx([2.0, 2.5, 4.0], abs=0.1 if not sobol else 0.01)
         assert np.corrcoef(found["a"], found["b"])[0, 1] == pytest.approx(0.0, abs=0.05)
@@ -99,7 +100,7 @@ def test_sobols_points_want_a_power_of_two():
     from scipy.stats import norm
 
     with pytest.warns(UserWarning, match="take 1024"):
-        drawn({"a": norm(0, 1)}, 1000, 1, True)
+        draw_values({"a": norm(0, 1)}, 1000, 1, True)
 
 
 def test_only_frozen_distributions_can_be_drawn_from():
@@ -107,6 +108,6 @@ def test_only_frozen_distributions_can_be_drawn_from():
 
     for wrong in (3.0, [1.0, 2.0], "norm", gamma, norm):
         with pytest.raises(TypeError, match="frozen"):
-            drawn({"a": wrong}, 10, 1, False)
+            draw_values({"a": wrong}, 10, 1, False)
     with pytest.raises(ValueError, match="not finite"):
-        drawn({"a": norm(np.nan, 1.0)}, 10, 1, False)
+        draw_values({"a": norm(np.nan, 1.0)}, 10, 1, False)

@@ -13,7 +13,7 @@ import xarray as xr
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.sweeps.ensemble import engine
+from flexarm.sweeps.ensemble import tasks
 from flexarm.sweeps.store import Journal
 from tests.sweeps.cases import BAR, QUICK, angle, known, swept
 
@@ -51,14 +51,14 @@ def program(tmp_path):
 @pytest.fixture
 def counted(monkeypatch):
     """Numbers of the members that were run."""
-    numbers, real = [], engine.computed
+    numbers, real = [], tasks.compute
 
     def computed(sweep, threads, **how):
         for found in real(sweep, threads, **how):
             numbers.extend(found.numbers.tolist())
             yield found
 
-    monkeypatch.setattr(engine, "computed", computed)
+    monkeypatch.setattr(tasks, "compute", computed)
     return numbers
 
 
@@ -193,14 +193,14 @@ def test_a_damaged_line_is_run_again(tmp_path):
     journal = Journal(tmp_path / "part")
     list(journal.begin({"fingerprint": {}}))
     for number in range(3):
-        journal.write(Outcome(number, {"x": np.array([0.1, np.nan, np.inf])}, "completed", doubts=("odd",)))
+        journal.write(Outcome(number, {"x": np.array([0.1, np.nan, np.inf])}, "completed", warnings=("odd",)))
     journal.close()
     good = (tmp_path / "part").read_bytes().splitlines(keepends=True)
     (tmp_path / "part").write_bytes(b"".join([*good[:3], good[3].replace(b"0.1", b"0.2")]))
     found = list(Journal(tmp_path / "part").begin({}))
     assert [each.number for each in found] == [0, 1]
     assert found[0].values["x"] == pytest.approx([0.1, np.nan, np.inf], nan_ok=True)
-    assert found[0].doubts == ("odd",)
+    assert found[0].warnings == ("odd",)
 
 
 def test_a_store_whose_first_line_was_cut_begins_anew(tmp_path):

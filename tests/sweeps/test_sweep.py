@@ -108,8 +108,8 @@ def test_what_members_warn_of_is_counted_not_shown_for_each():
         )
     assert len(said) == 1
     assert "2 of 3 members warn, the first is member 1: " in str(said[0].message)
-    assert found["doubts"].values[0] == ""
-    assert "upper" in found["doubts"].values[1]
+    assert found["warnings"].values[0] == ""
+    assert "upper" in found["warnings"].values[1]
 
 
 def test_other_structures_run_and_it_is_said():
@@ -169,7 +169,7 @@ def test_a_controller_that_remembers_begins_anew_in_each_member():
 
 def test_driven_joints_and_loads():
     found = fa.sweep(
-        BAR, {"motion.bar.end": [0.5, 1.0]}, 1.0, motion={"bar": fa.cycloid(0.0, 0.1, 1.0)}, measure=angle, **QUICK
+        BAR, {"motion.bar.y1": [0.5, 1.0]}, 1.0, motion={"bar": fa.cycloid(0.0, 0.1, 1.0)}, measure=angle, **QUICK
     )
     assert found["angle"].values == pytest.approx([0.5, 1.0])
     found = fa.sweep(BAR, {"loads.0.torque.2": [0.5, 1.0]}, 1.0, loads=[fa.PointLoad("bar")], measure=angle, **QUICK)
@@ -212,7 +212,7 @@ def test_robots_without_inputs_have_no_peak_torque():
         ({"executor": 3}, "executor"),
         ({"threads": 0}, "threads"),
         ({"measure": {"status": angle}}, "another name"),
-        ({"stop": 3}, "stop"),
+        ({"events": 3}, "events"),
     ],
 )
 def test_what_is_wrong_with_every_member_is_told_before_any_of_them(given, sentence):
@@ -227,9 +227,9 @@ def test_names_survive_a_file(tmp_path):
 
 
 def test_the_bar_tells_members_and_pace():
-    from flexarm.sweeps.runner import Counting
+    from flexarm.sweeps.runner import MemberProgress
 
-    assert Counting(1000, False).words(250.0, 123.4) == "250 of 1000 members, 123 a second"
+    assert MemberProgress(1000, False).words(250.0, 123.4) == "250 of 1000 members, 123 a second"
 
 
 def test_members_that_run_one_by_one_say_why():

@@ -27,7 +27,7 @@ def test_lists_ranges_and_what_is_kept(tmp_path):
         "    links.bar.length: {from: 0.5, to: 1.0, count: 3}\n"
         "    q0.bar.q: {from: 0.1, to: 10, count: 3, spacing: log}\n"
         "  measure: [tip]\n"
-        "  together: false\n",
+        "  elementwise: false\n",
     )
     assert not found.drawn
     assert found.options["over"]["links.bar.mass"] == [1.0, 2.0]
@@ -74,7 +74,7 @@ def test_distributions_by_name(tmp_path):
         ("  over: {links.bar.mass: [1], links.bar.length: {distribution: norm}}\n", "one or the other"),
         ("  over: {links.bar.mass: [1]}\n  members: 3\n", "sweep.members = 3: is of values that are drawn"),
         ("  over: {links.bar.mass: {distribution: norm}}\n  members: 1\n", "whole number, at least 2"),
-        ("  over: {links.bar.mass: {distribution: norm}}\n  together: true\n", "these are drawn"),
+        ("  over: {links.bar.mass: {distribution: norm}}\n  elementwise: true\n", "these are drawn"),
         ("  over: {links.bar.mass: {distribution: norm}}\n  sobol: 3\n", "true or false"),
         ("  over: {links.bar.mass: [1]}\n  measure: [tipp]\n", "arm.yaml:5: .*did you mean 'tip'"),
         ("  over: {links.bar.mass: [1]}\n  measure: 3\n", "names of measures"),

@@ -318,9 +318,8 @@ class _ModeTracker:
 
     def _modes_at(self, speed: float, q: Array) -> _ModesAtSpeed:
         here = self.turning.steady(speed, q)
-        found: ModeSet = modes_of(
-            self.turning.system, here, self.turning.speed(speed) if speed else None, self._joints()
-        )
+        v = self.turning.speed(speed) if speed else None
+        found: ModeSet = modes_of(self.turning.system, here, v, joints=self._joints())
         moving = np.flatnonzero(~found.rigid)[: self.count + SPARE_MODE_COUNT]
         shapes = found.shapes[:, moving].astype(complex)
         return _ModesAtSpeed(speed, here, found.eigenvalues[moving], found.damping_ratios[moving], shapes)

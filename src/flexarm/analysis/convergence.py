@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,10 +11,9 @@ import numpy as np
 from flexarm.analysis.modes import modes_without_warning
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.feedback import Feedback, feedback_of
 from flexarm.feedback.traced_law import TracedLaw, copied
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import collect_warnings, shown
 from flexarm.foundation.validation import Array, whole_number
 from flexarm.results.run import Run
 from flexarm.robot import Link, Reduced, Robot
@@ -149,8 +147,7 @@ def convergence(robot: Robot | System, duration: float, *, more: int = 2, **opti
     _require_names(options, system, finer_system)
     others = [_copy_controller(options) for _ in range(2)]  # before the run, which changes the memory of controllers
     run = simulate(system, duration, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ValidityWarning)  # the first run has raised them
+    with collect_warnings():  # the first run has given them
         finer = simulate(finer_system, duration, **_transfer_initial_state(others[0], system, finer_system))
         tighter = simulate(system, duration, **_tighten(others[1]))
     differences = [_compare_tip_path(run, finer, tighter), *_compare_deflections(run, finer, tighter)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -17,7 +16,7 @@ from flexarm.dynamics.equilibrium import equilibrium
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Robot
@@ -61,7 +60,7 @@ def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     except KeyboardInterrupt:
         if not done:
             raise
-        warnings.warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
+        warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
     return done
 
 
@@ -132,7 +131,7 @@ def frequency_map(
     modes: int = 3,
     q: Vector = None,
     joints: Hold | Mapping[str, Hold] = "locked",
-    sagging: bool = False,
+    at_equilibrium: bool = False,
     progress: bool | None = None,
 ) -> FrequencyMap:
     """Compute the frequencies of the slowest vibrations over a grid of postures.
@@ -152,7 +151,7 @@ def frequency_map(
         Other coordinates, by name or as an array; zero by default.
     joints : {"locked", "free"} or dict of str to {"locked", "free"}, optional
         State of the joints, as in `modes`.
-    sagging : bool, optional
+    at_equilibrium : bool, optional
         True evaluates the modes in equilibrium under gravity and loads at each posture, False with straight links.
     progress : bool, optional
         True shows a progress bar, False none. By default it is shown on a terminal. Ctrl-C ends the computation;
@@ -193,8 +192,8 @@ def frequency_map(
     count = whole_number("modes", modes, least=1)
     if count > system.nq:
         raise ValueError(f"modes = {shown(modes)}: the robot has {system.nq} coordinates, and no more modes")
-    if not isinstance(sagging, bool):
-        raise ValueError(f"sagging = {shown(sagging)}: must be True or False")
+    if not isinstance(at_equilibrium, bool):
+        raise ValueError(f"at_equilibrium = {shown(at_equilibrium)}: must be True or False")
     ranges = _check_ranges(system, over)
     if both := [name for name in q if name in ranges] if isinstance(q, Mapping) else []:
         raise ValueError(f"q: gives {shown(both[0])}, over which the map goes")
@@ -212,7 +211,7 @@ def frequency_map(
         posture = start.copy()
         for index, number in moved:
             posture[index] += values[number][place[number]] - start[places[number]]
-        found = modes_of(system, equilibrium(system, posture) if sagging else posture, joints=joints)
+        found = modes_of(system, equilibrium(system, posture) if at_equilibrium else posture, joints=joints)
         kept = [k for k, kind in enumerate(found.kinds) if kind == "vibration"][:count]
         frequencies[place][: len(kept)] = found.frequencies[kept]
         ratios[place][: len(kept)] = found.damping_ratios[kept]
@@ -221,7 +220,7 @@ def frequency_map(
     done = run_pieces(pieces, work, "postures", progress)
     few = sum(bool(np.isnan(frequencies[place]).any()) for place in pieces[:done])
     if few:
-        warnings.warn(
+        warn(
             f"modes = {count}: at {few} of {done} postures fewer vibrate (others are rigid-body motions, or grow); "
             "their frequencies are nan",
             ValidityWarning,

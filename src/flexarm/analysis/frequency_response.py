@@ -6,7 +6,6 @@ end, so that the integrals extend over all time.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +13,11 @@ import numpy as np
 
 from flexarm.analysis.damping_identification import exponential_components
 from flexarm.analysis.spectra import SampledSignal, read_quantity, sampling_range
+from flexarm.dynamics.quantity_names import derivative, split_derivative, split_section
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.signals import Signals
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class ContinuedSignals:
         for values, (_, _, missed) in zip(self.values, self.tails):
             left = float(np.abs(values[late]).max() / max(np.abs(values).max(), np.finfo(float).tiny))
             if missed * left > MAX_UNEXPLAINED_END:
-                warnings.warn(
+                warn(
                     f"'{output}' still moves at the end ({left:.1%} of its largest), and not in free motions alone: "
                     "the response is blurred; let the run go on for some periods after the input has ended",
                     ValidityWarning,
@@ -247,7 +247,7 @@ def run_frf(run: Run, input: str, output: str, f: Any, after: Any, before: Any, 
     whole.warn_of_end(output)
     input_unit, output_unit = whole.units[0], target.unit or whole.units[1]
     unit = f"{output_unit}/({input_unit})" if " " in input_unit or "/" in input_unit else f"{output_unit}/{input_unit}"
-    response = y / u * (2j * np.pi * frequency) ** target.rate
+    response = y / u * (2j * np.pi * frequency) ** target.order
     return FrequencyResponse(input, output, unit, frequency, response, shown_coherence)
 
 
@@ -255,7 +255,7 @@ class _Target(NamedTuple):
     """Signal read for an output, its order of differentiation relative to the output (0, -1, -2), and the unit."""
 
     name: str
-    rate: int = 0
+    order: int = 0
     unit: str = ""
 
 
@@ -271,21 +271,22 @@ def _signals(run: Run, system: System, input: object, output: object) -> tuple[s
         found = Signals(system, points).output(output)
     except KeyError:
         return source, _Target(output)
-    if found.path is None or not _can_drift(system, output.rstrip("'")):
+    base, order = split_derivative(found.name)
+    if found.path is None or not _can_drift(system, base):
         return source, _Target(output)
-    return source, _Target(output.rstrip("'") + "''", found.rate - 2, found.unit)
+    return source, _Target(derivative(base, 2), order - 2, found.unit)
 
 
 def _can_drift(system: System, name: str) -> bool:
     """Return True for positions and joints, which can drift without bound, unlike deflections and strains."""
     if name in system.names:
         return system.coordinates[system.index(name)].kind != "elastic"
-    return not (name.startswith("deflection.") or ".strain(" in name)
+    return not name.startswith("deflection.") and split_section(name) is None
 
 
 def _rest_value(name: str, value: float) -> float:
     """Return the value of a signal at rest: zero for accelerations, the initial value for others."""
-    return 0.0 if name.endswith("''") or name.startswith("a.") else value
+    return 0.0 if split_derivative(name)[1] == 2 else value
 
 
 def _holding_torques(system: System, start: Run) -> dict[str, float]:
@@ -313,7 +314,7 @@ def _warn_of_start(run: Run, system: System, start: Run, first: float) -> None:
         if forces[loose].max(initial=0.0) > REST_TOLERANCE * max(float(weight.max(initial=0.0)), np.finfo(float).tiny):
             reason = f"links are not in equilibrium at t = {first:g} s (q0='equilibrium' lets them be)"
     if reason:
-        warnings.warn(f"{reason}: the response has free motion in it", ValidityWarning, stacklevel=4)
+        warn(f"{reason}: the response has free motion in it", ValidityWarning, stacklevel=4)
 
 
 def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, float], first: float, last: float) -> None:
@@ -325,7 +326,7 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
         name = f"torque.{each.link}"
         torque, joint = np.asarray(run[name])[here], run.array("a")[here, each.coordinate.index]
         still = holds.get(name, float(torque[0]))
-        driven = source in (f"{each.coordinate.name}''", f"a.{each.coordinate.name}")
+        driven = source == derivative(each.coordinate.name, 2)
         if (
             name != source
             and not driven
@@ -335,7 +336,7 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
     if "loads" in run.data and np.ptp(run.array("loads")[here], axis=0).any():
         acting.append("loads")
     if acting:
-        warnings.warn(
+        warn(
             f"{', '.join(acting)}: act in this run, too, so that the response is not that to the input alone",
             ValidityWarning,
             stacklevel=4,

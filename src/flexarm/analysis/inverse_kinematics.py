@@ -29,6 +29,7 @@ DEFAULT_START_COUNT = 24  # further start postures after q0
 def inverse_kinematics(
     robot: Robot | System,
     pose: ArrayLike | Pose,
+    *,
     q0: Vector = None,
     link: str | None = None,
     x: float | None = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +17,13 @@ from flexarm.dynamics.arguments import Linearization, Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.equilibrium import dependent_coordinates
 from flexarm.dynamics.joint_reactions import row_forces
+from flexarm.dynamics.quantity_names import derivative, derivative_unit
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning, warn_of_posture
 from flexarm.feedback.signals import Input, Output, Signals
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
@@ -35,6 +35,7 @@ def linearize(
     robot: Robot | System,
     q: Vector = None,
     v: Vector = None,
+    *,
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
     points: Mapping[str, tuple[str, float | None]] | None = None,
@@ -254,7 +255,7 @@ class SmallMotions:
         names = [system.names[k] for k in kept]
         units = [system.units[k] for k in kept]
         states = [Signal(name, unit) for name, unit in zip(names, units)]
-        rates = [Signal(f"{name}'", f"{unit}/s") for name, unit in zip(names, units)]
+        rates = [Signal(derivative(name), derivative_unit(unit, 1)) for name, unit in zip(names, units)]
         return StateSpace(
             A,
             B,
@@ -305,7 +306,7 @@ class SmallMotions:
         if bent:
             words.append(f"forces on {', '.join(repr(each) for each in bent[:3])}{', ...' if len(bent) > 3 else ''}")
         way = "; fa.equilibrium gives the posture in which links hang under their load" if bent else ""
-        warnings.warn(
+        warn(
             "the posture is no equilibrium: the linear model is that of the robot held there by "
             f"{', '.join(words)}{way}",
             ValidityWarning,
@@ -346,14 +347,7 @@ class OutputDerivatives:
         """Return functions (q, v, a, parameters) -> values, and -> their derivatives by q, v and a."""
         e = self.of.system.equations
         with building:
-            values = []
-            for each in outputs:
-                assert each.path is not None
-                value = each.path()
-                for _ in range(each.rate):
-                    value = ca.jtimes(value, e.q, e.v) + ca.jtimes(value, e.v, e.a)
-                values.append(value)
-            column = ca.vertcat(*values)
+            column = ca.vertcat(*(each.expression(e) for each in outputs))
             slopes = [ca.densify(ca.jacobian(column, each)) for each in (e.q, e.v, e.a)]
             given = [e.q, e.v, e.a, e.p]
             return ca.Function("outputs", given, [ca.densify(column)]), ca.Function("slopes", given, slopes)

@@ -161,6 +161,7 @@ def modes(
     robot: Robot | System,
     q: Vector = None,
     v: Vector = None,
+    *,
     joints: Hold | Mapping[str, Hold] = "free",
 ) -> ModeSet:
     """Compute the modes of small vibrations about a posture.

@@ -5,7 +5,6 @@ The rigid twin of a robot is the same robot with rigid links and drives.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from flexarm.analysis.tip_paths import TipPath, tip_path
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.profiles.profile import Profile
 from flexarm.profiles.standard import spline
@@ -114,6 +114,7 @@ def rigid_torques(
     robot: Robot | System,
     path: ArrayLike | Callable[[float], ArrayLike] | Sequence[Profile],
     times: ArrayLike,
+    *,
     q0: Vector = None,
     link: str | None = None,
     x: float | None = None,
@@ -225,7 +226,7 @@ class PathFollower:
                 return grid, states
             if 2 * len(grid) > MAX_POINT_COUNT:
                 sentence = f"the torques are off by up to {missed:.1g} of the largest between their {len(grid)} points"
-                warnings.warn(f"{sentence}; the path is not smooth there", ValidityWarning, stacklevel=4)
+                warn(f"{sentence}; the path is not smooth there", ValidityWarning, stacklevel=4)
                 return grid, states
             every = np.concatenate([grid, middles])
             order = np.argsort(every, kind="stable")

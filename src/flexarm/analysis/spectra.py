@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import casadi as ca
 import numpy as np
 
-from flexarm.codegen.library import building
-from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.feedback.signals import Output, Signals
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
-from flexarm.results.by_name import named
+from flexarm.results.by_name import one_quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,44 +133,11 @@ def read_quantity(run: Run, name: str, times: Array, here: Any = slice(None)) ->
     """Return a quantity of a run by name, as samples at `times`."""
     if not isinstance(name, str):
         raise TypeError(f"{shown(name)}: must be the name of a quantity of the run")
-    if name in run.names:
-        values, unit = np.asarray(run[name], dtype=float), named(run.data, name).unit
-    else:
-        values, unit = _read_output(run, name)
-    values = values[here]
+    found = one_quantity(run, name)
+    values = np.asarray(found, dtype=float)[here]
     if not np.isfinite(values).all():
         raise ValueError(f"'{name}' is not a number at t = {times[int((~np.isfinite(values)).argmax())]:g} s")
-    return SampledSignal(name, unit, times, values)
-
-
-def _read_output(run: Run, name: str) -> tuple[Array, str]:
-    """Return values and unit of an output in the sense of `fa.linearize`: rates of places and coordinates, strains."""
-    system = System(run.robot, native=False)
-    signals = Signals(system, {each: (place[0], place[1]) for each, place in run.options.get("points", {}).items()})
-    try:
-        found = signals.output(name)
-    except KeyError:
-        run[name]  # raises KeyError with the names that exist;
-        named(run.data, name)  # a point needs a component
-        raise
-    states = [run.array(each) for each in "qva"]
-    if found.path is not None:
-        return _evaluate_output(system, found, states), found.unit
-    if found.read is not None and ".strain(" in name:
-        return np.asarray(found.read(*states, (), None)), found.unit
-    raise KeyError(
-        f"there is no '{name}' over time; run.moment, run.force and run.reaction give arrays for fa.spectrum"
-    )
-
-
-def _evaluate_output(system: System, output: Output, states: list[Array]) -> Array:
-    """Return the values of an expression, or of its time derivatives, at many states (q, v, a)."""
-    e = system.equations
-    with building:
-        function = ca.Function("output", [e.q, e.v, e.a, e.p], [output.expression(e)])
-    count = len(states[0])
-    numbers = ca.repmat(ca.DM(system.numbers), 1, count)
-    return np.asarray(function.map(count)(*(each.T for each in states), numbers).full().ravel())
+    return SampledSignal(name, found.attrs.get("units", ""), times, values)
 
 
 class Peak(NamedTuple):
@@ -419,7 +381,7 @@ def _warn_of_aliasing(name: str, found: Spectrum, beyond: float, where: str, lev
     top = float(found.amplitude[1:].max(initial=0.0))
     share = beyond / max(top, beyond, np.finfo(float).tiny)
     if share > ALIAS_THRESHOLD:
-        warnings.warn(
+        warn(
             f"'{name}' has content {where} ({found.frequency[-1]:.4g} Hz), {share:.0%} of the largest: it "
             f"shows up at wrong frequencies; take samples more often than every {found.sample:.4g} s",
             ValidityWarning,

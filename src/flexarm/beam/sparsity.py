@@ -142,11 +142,6 @@ class SparsityPatterns:
         return self._of.families[name].rotary is not None
 
     @cached_property
-    def M_elastic_ones(self) -> Pattern:
-        """Entries of M_elastic that are one by construction."""
-        return self._blocks({name: self.unit_of(name) for name in self._columns})
-
-    @cached_property
     def M_elastic(self) -> Pattern:
         """Pattern of the elastic mass matrix."""
         return self._blocks({name: self.mass_of(name) for name in self._columns})

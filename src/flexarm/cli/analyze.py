@@ -80,8 +80,9 @@ def bode(
     sources: Annotated[list[str], typer.Option("--from", help="input: upper, upper.q'', tip.fy (repeatable)")],
     outputs: Annotated[list[str], typer.Option("--to", help="output: tip.y, fore.q, fore.strain(0.1) (repeatable)")],
     posture: Annotated[list[str], typer.Option("--q", help="posture: fore.q=0.5 (repeatable)")] = [],  # noqa: B006
-    sagging: Annotated[
-        bool, typer.Option("--sagging", help="linearize about the static equilibrium under gravity, motors held at --q")
+    at_equilibrium: Annotated[
+        bool,
+        typer.Option("--at-equilibrium", help="linearize about the static equilibrium, motors held at --q"),
     ] = False,
     changes: SET = [],  # noqa: B006
     plot: Annotated[str, typer.Option(help="file for the figure of magnitude and phase")] = "bode.png",
@@ -94,7 +95,7 @@ def bode(
     if changes:
         robot = robot.with_(parse_assignments("--set", changes))
     q: Any = parse_assignments("--q", posture)
-    if sagging:
+    if at_equilibrium:
         q = flexarm.equilibrium(robot, q)
     model = flexarm.linearize(robot, q=q, inputs=sources, outputs=outputs)
     print(model)
@@ -181,7 +182,7 @@ def plot(
     results: RESULTS,
     what: Annotated[
         list[str] | None,
-        typer.Argument(help="quantities, one panel each: upper.q tip.x torque.upper ...", show_default=False),
+        typer.Argument(help='quantities, one panel each: upper.q "upper.q\'" tip.x torque.upper', show_default=False),
     ] = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="file for the figure; by default RESULTS with .png")

@@ -101,6 +101,22 @@ class DriverControl(ctypes.Structure):
         return (remaining / max(count, 1) if count <= 2 else size), count <= 1
 
 
+def _numpy_kind(kind: Any) -> Any:
+    return {ctypes.c_longlong: np.int64, ctypes.c_double: np.float64}.get(kind, np.uintp)
+
+
+CONTROL_TYPE = np.dtype([(each[0], _numpy_kind(each[1])) for each in DriverControl._fields_])
+"""`DriverControl` as a record: an array of these has one for each group."""
+
+
+def next_sizes(controls: Any) -> Array:
+    """Return the size of the next step of each group (s), as `DriverControl.next_size` has it."""
+    remaining = controls["stop"] - controls["t"]
+    size = np.where(controls["is_fixed"] != 0, controls["dt"], np.minimum(controls["dt"], controls["longest"]))
+    count = np.maximum(1, np.ceil(remaining / size - TIME_SLACK))
+    return np.asarray(np.where((controls["is_fixed"] != 0) | (count > 2), size, remaining / count))
+
+
 class Driver:
     """A step and the arrays on which it works, ready to be driven from one breakpoint to the next.
 

@@ -2,9 +2,9 @@
 
    It follows driver.c in a library of vectors (codegen/simd.py). codegen/groups.py describes the fields of a batch and
    calls it. Arrays have the group as their first index and the lane as their last. Python is called only for groups
-   that need it: those that have reached a limit, fail, or whose nodes are stored. */
+   that need it: those that may have reached a limit, or fail. It evaluates and settles their nodes. */
 
-enum { ALL_ADVANCED, BEFORE_EVALUATION, AFTER_EVALUATION, NO_MEMORY };
+enum { ALL_ADVANCED, NEEDS_ATTENTION, NO_MEMORY };
 
 #define NODE_STRIDE @NODE_STRIDE@
 
@@ -162,7 +162,7 @@ static void flexarm_read_until(flexarm_batch* b, flexarm_reader* r, double limit
 }
 
 /* How far coordinates of the present group went, and which of its lanes may be beyond reason or, with their speed,
-   beyond the bounds of some places: bit 1; bit 2 if accelerations are unusual. */
+   beyond the bounds of some places. Not zero if one is, or if accelerations are unusual. */
 static int flexarm_check(flexarm_batch* b) {
   flexarm_control* c = b->controls + b->group;
   long long j, k, g = b->group, n = b->coordinates, width = c->states;
@@ -194,7 +194,7 @@ static int flexarm_check(flexarm_batch* b) {
   }
   b->beyond[g] = out;
   b->fastest[g] = most;
-  return lane_some(out) + 2 * lane_some(most > b->unusual[g]);
+  return lane_some(out) || lane_some(most > b->unusual[g]);
 }
 
 /* How far coordinates of each kind went, in sizes, in the buffer. */
@@ -313,18 +313,13 @@ static void flexarm_follow_swings(flexarm_batch* b) {
   }
 }
 
-/* Evaluate the rest of the nodes of the present group, and go on to the last of them. */
+/* Evaluate the rest of the nodes of the present group. */
 static void flexarm_finish(flexarm_batch* b, flexarm_reader* r) {
-  flexarm_control* c = b->controls + b->group;
-  double* state = b->states + b->group * c->states * LANES;
-  long long i;
-  if (!c->steps) return;
-  b->steps[b->group] += c->steps;
+  if (!b->controls[b->group].steps) return;
   flexarm_read_until(b, r, HUGE_VAL);
   flexarm_read_times(b, r, 1, 0, 0);
   flexarm_count_swings(b);
   flexarm_follow_swings(b);
-  for (i = 0; i < c->states * LANES; ++i) state[i] = c->path[c->steps * c->states * LANES + i];
 }
 
 /* Read the present group up to a limit of time (s), or finish it. */
@@ -353,8 +348,7 @@ CASADI_SYMBOL_EXPORT long long flexarm_advance(flexarm_batch* b) {
   }
   for (; b->group < b->groups; ++b->group) {
     flexarm_control* c = b->controls + b->group;
-    const double* state = b->states + b->group * c->states * LANES;
-    double start = flexarm_now(), driven;
+    double *state = b->states + b->group * c->states * LANES, start = flexarm_now(), driven;
     long long i, status;
     int attention;
     if (!b->is_active[b->group] || c->t >= c->stop) continue;
@@ -367,9 +361,12 @@ CASADI_SYMBOL_EXPORT long long flexarm_advance(flexarm_batch* b) {
     b->left = 0;
     b->node = b->reads_nodes ? 0 : NODE_STRIDE;
     attention = flexarm_check(b);
-    if (b->checks_all || (attention & 1) || status > TIME_IS_UP) found = BEFORE_EVALUATION;
-    else flexarm_finish(b, &r);
-    if (found == ALL_ADVANCED && (attention & 2)) found = AFTER_EVALUATION;
+    if (b->checks_all || attention || status > TIME_IS_UP) found = NEEDS_ATTENTION;
+    else {
+      flexarm_finish(b, &r);
+      b->steps[b->group] += c->steps;
+      for (i = 0; i < c->states * LANES; ++i) state[i] = c->path[c->steps * c->states * LANES + i];
+    }
     b->node_seconds += flexarm_now() - driven;
     if (found != ALL_ADVANCED) break;
   }

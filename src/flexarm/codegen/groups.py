@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from enum import IntEnum
 from functools import partial
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from flexarm.codegen.driver import TIME_SLACK, DriverControl, driver_source
-from flexarm.foundation.validation import Array
+from flexarm.codegen.driver import driver_source
 
 NODE_STRIDE = 16  # nodes: energies are evaluated at every so many, and at the last of a call
+NEEDS_ATTENTION, NO_MEMORY = 1, 2  # results of a pass over groups
 LONGEST_PASS_S = 0.02  # after which a pass over groups returns, so that interrupts are seen
 
 # Read when the program starts: the file may change while it runs.
@@ -22,13 +21,6 @@ SOURCE = files("flexarm.codegen").joinpath("groups.c").read_text()
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int)
 
-
-def _numpy_kind(kind: Any) -> Any:
-    return {ctypes.c_longlong: np.int64, ctypes.c_double: np.float64}.get(kind, np.uintp)
-
-
-CONTROL_TYPE = np.dtype([(each[0], _numpy_kind(each[1])) for each in DriverControl._fields_])
-"""`DriverControl` as a record: an array of these has one for each group."""
 
 _INTEGERS = (
     "groups group every coordinates bounded readings wanted_count reads_nodes is_low_order checks_all signals "
@@ -52,23 +44,6 @@ BATCH_TYPE = np.dtype(
     ]
 )
 """`flexarm_batch` of `groups.c`; addresses of arrays are integers."""
-
-
-def next_sizes(controls: Any) -> Array:
-    """Return the size of the next step of each group (s), as `DriverControl.next_size` has it."""
-    remaining = controls["stop"] - controls["t"]
-    size = np.where(controls["is_fixed"] != 0, controls["dt"], np.minimum(controls["dt"], controls["longest"]))
-    count = np.maximum(1, np.ceil(remaining / size - TIME_SLACK))
-    return np.asarray(np.where((controls["is_fixed"] != 0) | (count > 2), size, remaining / count))
-
-
-class PassStatus(IntEnum):
-    """Why a pass over the groups returned."""
-
-    ALL_ADVANCED = 0  # or time is up
-    BEFORE_EVALUATION = 1  # the present group has reached a limit or failed, or its nodes are wanted
-    AFTER_EVALUATION = 2  # its accelerations are unusual
-    NO_MEMORY = 3
 
 
 class GroupDriver:
@@ -126,8 +101,11 @@ class GroupDriver:
     def group(self, value: int) -> None:
         self.batch["group"] = value
 
-    def advance(self) -> PassStatus:
-        """Drive groups from the present one on, with one call of the driver each, until one needs Python."""
+    def advance(self) -> bool:
+        """Drive groups from the present one on, with one call of the driver each.
+
+        Return True if the present group needs attention: it may have reached a limit, or its driver failed.
+        """
         return self._checked(self._advance())
 
     def read_until(self, limit: float) -> None:
@@ -135,14 +113,14 @@ class GroupDriver:
         self._checked(self._evaluate(limit, 0))
 
     def finish(self) -> None:
-        """Evaluate the remaining nodes of the present group; its state is then that of the last one."""
+        """Evaluate the remaining nodes of the present group."""
         self._checked(self._evaluate(np.inf, 1))
 
     @staticmethod
-    def _checked(found: int) -> PassStatus:
-        if found == PassStatus.NO_MEMORY:
+    def _checked(found: int) -> bool:
+        if found == NO_MEMORY:
             raise MemoryError("there is no memory for the steps of a group of robots")
-        return PassStatus(found)
+        return found == NEEDS_ATTENTION
 
 
 def group_source(step: str, read: str) -> str:

@@ -226,22 +226,9 @@ class SampledDriver:
         try:
             while status == DriverStatus.REACHED_STOP and c.t < d.final:
                 if self.next_tick <= c.t + d.slack:
-                    if d.samples >= d.most_samples or d.rows + 2 > d.most_rows:
-                        status = DriverStatus.ENOUGH_STEPS
-                    elif counted["attempts"] and time.perf_counter() - began > c.patience:
-                        status = DriverStatus.TIME_IS_UP
-                    elif (taken := self._call()) != TAKEN:
-                        status = DriverStatus.ENOUGH_STEPS if taken == PAUSED else DriverStatus.INPUTS_FAILED
+                    status = self._take_sample(bool(counted["attempts"]) and time.perf_counter() - began > c.patience)
                     if status != DriverStatus.REACHED_STOP:
                         break
-                    path[d.rows + 1] = path[d.rows]
-                    d.rows, d.samples, d.next = d.rows + 1, d.samples + 1, d.next + 1
-                    times[d.rows] = c.t
-                    c.previous, c.was_rejected, d.is_fresh = 0.0, False, True
-                    if not self._restarted(path[d.rows], 0.0):
-                        status = DriverStatus.INPUTS_FAILED
-                        break
-                    self._brace(path[d.rows - 1], path[d.rows])
                 c.stop = self.first_stop(c.t, d.final)
                 if c.is_fixed:
                     count = math.ceil((c.stop - c.t) / min(d.size, c.longest) - 1e-9)
@@ -266,6 +253,24 @@ class SampledDriver:
         for name, value in counted.items():
             setattr(c, name, value)
         return status
+
+    def _take_sample(self, is_late: bool) -> DriverStatus:
+        """Take the sample of this moment, and restart after it; REACHED_STOP if the loop may go on."""
+        c, d, times, path = self.driver.control, self.control, self.driver.times, self.driver.path
+        if d.samples >= d.most_samples or d.rows + 2 > d.most_rows:
+            return DriverStatus.ENOUGH_STEPS
+        if is_late:
+            return DriverStatus.TIME_IS_UP
+        if (taken := self._call()) != TAKEN:
+            return DriverStatus.ENOUGH_STEPS if taken == PAUSED else DriverStatus.INPUTS_FAILED
+        path[d.rows + 1] = path[d.rows]
+        d.rows, d.samples, d.next = d.rows + 1, d.samples + 1, d.next + 1
+        times[d.rows] = c.t
+        c.previous, c.was_rejected, d.is_fresh = 0.0, False, True
+        if not self._restarted(path[d.rows], 0.0):
+            return DriverStatus.INPUTS_FAILED
+        self._brace(path[d.rows - 1], path[d.rows])
+        return DriverStatus.REACHED_STOP
 
     def _restarted(self, state: Array, h: float) -> bool:
         """Recompute accelerations, powers and multipliers of a state for a first step of size h; False if inputs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,7 +18,7 @@ from flexarm.dynamics.validity import ValidityWarning, exact_model_hint
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_number
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile
@@ -67,6 +66,7 @@ def given_feedback(system: System, feedforward: Any, rate: float | None) -> Feed
 def gravity_torque(
     robot: Robot | System,
     posture: Mapping[str, float] | None = None,
+    *,
     model: Literal["rigid", "flexible"] = "rigid",
     rate: float | None = None,
 ) -> Feedback:
@@ -206,6 +206,7 @@ def feedforward(
     robot: Robot | System,
     motion: Mapping[str, Any],
     duration: float,
+    *,
     model: Literal["rigid", "quasi-static"] = "rigid",
 ) -> dict[str, Profile]:
     """Compute the torques that move a robot's joints along given motions.
@@ -243,7 +244,7 @@ def feedforward(
     --------
     gravity_torque : Torques against gravity.
     rigid_torques : Torques along a path of the tip.
-    inverse : Torques with which the tip of the flexible robot follows a path.
+    invert : Torques with which the tip of the flexible robot follows a path.
 
     Examples
     --------
@@ -299,7 +300,7 @@ class InverseDynamics:
                 break
             if 2 * len(times) > MAX_POINT_COUNT:
                 sentence = f"the torques are off by up to {share:.1g} of the largest between their {len(times)} points"
-                warnings.warn(f"{sentence}; the motion is not smooth there", ValidityWarning, stacklevel=5)
+                warn(f"{sentence}; the motion is not smooth there", ValidityWarning, stacklevel=5)
                 break
             every = np.concatenate([times, middles])
             order = np.argsort(every, kind="stable")
@@ -310,8 +311,10 @@ class InverseDynamics:
         """Return the torques (times, actuators), with the profile segments that hold between two breaks."""
         middle = (begin + end) / 2
         rows = [
-            np.array([_active_segment(each, middle).value(times, rate) * np.ones(len(times)) for each in self.motion]).T
-            for rate in range(3)
+            np.array(
+                [_active_segment(each, middle).value(times, order) * np.ones(len(times)) for each in self.motion]
+            ).T
+            for order in range(3)
         ]
         state = quasi_static(self.system, *rows)
         forces = self.system.inverse_dynamics(*state)
@@ -340,8 +343,8 @@ def _require_smooth(link: str, given: Profile, end: float) -> None:
     for at, before, after in zip(given.breaks, given.pieces, given.pieces[1:], strict=False):
         if not 0 < at < end:
             continue
-        for rate, what in enumerate(("it", "its speed")):
-            left, right = (float(np.ravel(each.value(np.array([at]), rate))[0]) for each in (before, after))
+        for order, what in enumerate(("it", "its speed")):
+            left, right = (float(np.ravel(each.value(np.array([at]), order))[0]) for each in (before, after))
             if abs(right - left) > 1e-9 * max(1.0, abs(left), abs(right)):
                 raise ValueError(
                     f"motion['{link}']: {what} jumps at t = {at:g} s, which no torque does; take a smooth profile such "

@@ -25,6 +25,7 @@ BUTTERWORTH_RATIO = 0.5**0.5
 def notch(
     feedback: Feedback,
     frequency: float,
+    *,
     ratio: float = 0.5,
     depth: float = 0.05,
     links: Sequence[str] | None = None,
@@ -76,7 +77,7 @@ def notch(
 
 
 def low_pass(
-    feedback: Feedback, frequency: float, order: Literal[1, 2] = 2, links: Sequence[str] | None = None
+    feedback: Feedback, frequency: float, *, order: Literal[1, 2] = 2, links: Sequence[str] | None = None
 ) -> Feedback:
     """Add a low-pass filter to the torques of a feedback.
 

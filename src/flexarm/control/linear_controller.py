@@ -232,6 +232,7 @@ class LinearController:
 
     def feedback(
         self,
+        *,
         limit: Any = None,
         sensors: Mapping[str, Any] | None = None,
         actuators: Mapping[str, Any] | None = None,

@@ -26,7 +26,7 @@ UNWINDING_RATIO = 3.0  # rate at which integrals unwind under limits, relative t
 
 
 def lqr(
-    lin: StateSpace, Q: Any, R: Any = 1.0, integral: Any = None, references: Any = None, rate: float | None = None
+    lin: StateSpace, Q: Any, R: Any = 1.0, *, integral: Any = None, references: Any = None, rate: float | None = None
 ) -> LinearController:
     """Design a linear-quadratic regulator (LQR) about the posture of a linear model.
 
@@ -164,6 +164,7 @@ def lqg(
     R: Any,
     process: Any,
     noise: Any,
+    *,
     integral: Any = None,
     references: Any = None,
     rate: float | None = None,

@@ -29,6 +29,7 @@ from flexarm.analysis.rigid_kinematics import RigidTwin
 from flexarm.codegen.library import building
 from flexarm.control.per_joint import joint_numbers, joint_references, unconstrained_twin
 from flexarm.dynamics.bodies import elastic_drive
+from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import Actuator
 from flexarm.feedback.feedback import Feedback
@@ -40,7 +41,6 @@ from flexarm.robot import Robot
 
 COUPLING_TOLERANCE = 1e-12  # inertia between motors and links, relative to the largest
 ORDER = 4
-SECOND_RATE_NAME = "{}, second rate"
 
 
 def computed_torque(
@@ -143,12 +143,12 @@ class _ComputedTorqueLaw:
         return self
 
     def __call__(self, t: Any, x: Any, gains: Any) -> Any:
-        q, v = (ca.vertcat(*(read(name) for name in self._joints)) for read in (x.__getitem__, x.rate))
-        r, dr, ddr = (ca.vertcat(*(x.reference(name, rate) for name in self._joints)) for rate in (0, 1, 2))
+        q, v = (ca.vertcat(*(x[derivative(name, order)] for name in self._joints)) for order in (0, 1))
+        r, dr, ddr = (ca.vertcat(*(x.reference(name, order) for name in self._joints)) for order in (0, 1, 2))
         kp, kd = ca.vertcat(gains["kp"]), ca.vertcat(gains["kd"])
         force = self._slow(q, v, ddr + kd * (dr - v) + kp * (r - q))
         if self._recoil is not None:
-            every = ca.vertcat(*(x.rate(name) for name in self._names))
+            every = ca.vertcat(*(x[derivative(name)] for name in self._names))
             force -= ca.vertcat(gains["fast"]) * self._recoil(q, every)
         torques = [force[k] / gear for k, gear in enumerate(self._gears)]
         return torques if isinstance(force, ca.SX) else np.array([float(each) for each in torques])
@@ -248,9 +248,7 @@ def elastic_joint_linearization(
     if rate is not None:
         real_number("rate", rate, "Hz", above=0)
     profiles = joint_references(references, names)
-    further = {
-        SECOND_RATE_NAME.format(name): second_rate(each, f"references['{name}']") for name, each in profiles.items()
-    }
+    further = {derivative(name, 2): second_rate(each, f"references['{name}']") for name, each in profiles.items()}
     with building:
         law = _LinearizingLaw(system, names, links)
     peripherals: Any = {"sensors": sensors, "actuators": actuators}
@@ -329,8 +327,8 @@ class _LinearizingLaw:
 
     def __call__(self, t: Any, x: Any, gains: Any) -> Any:
         read = [
-            ca.vertcat(*(get(name) for name in names))
-            for get in (x.__getitem__, x.rate)
+            ca.vertcat(*(x[derivative(name, order)] for name in names))
+            for order in (0, 1)
             for names in (self._joints, self._motors)
         ]
         goals = [ca.vertcat(*(_goal(x, name, k) for name in self._joints)) for k in range(ORDER + 1)]
@@ -341,8 +339,8 @@ class _LinearizingLaw:
         return torques.full().ravel()
 
 
-def _goal(x: Any, name: str, rate: int) -> Any:
-    return x.reference(name, rate) if rate <= 2 else x.reference(SECOND_RATE_NAME.format(name), rate - 2)
+def _goal(x: Any, name: str, order: int) -> Any:
+    return x.reference(name, order) if order <= 2 else x.reference(derivative(name, 2), order - 2)
 
 
 def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Function:

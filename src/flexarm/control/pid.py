@@ -18,6 +18,7 @@ from flexarm.control.per_joint import (
     numbers_by_link,
     values_by_link,
 )
+from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import Actuator
 from flexarm.feedback.composition import Answer, LawComponent, combined_feedback, composed, links_of
@@ -112,9 +113,9 @@ class ErrorLaw:
 
     joints: tuple[DrivenJoint, ...]
 
-    def error(self, x: LawView, joint: DrivenJoint, rate: int = 0) -> Any:
+    def error(self, x: LawView, joint: DrivenJoint, order: int = 0) -> Any:
         """Return the error of a joint, or its rate."""
-        return x.reference(joint.signal, rate) - (x.rate(joint.signal) if rate else x[joint.signal])
+        return x.reference(joint.signal, order) - x[derivative(joint.signal, order)]
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         return {each.link: self._torque(x, each, gains) for each in self.joints}, {}
@@ -164,8 +165,8 @@ def require_chosen(
 def pid(
     robot: Robot | System,
     kp: Gain,
-    kd: Gain,
     ki: Gain,
+    kd: Gain,
     references: Mapping[str, Any],
     *,
     tracking_time: float | None = None,
@@ -185,10 +186,10 @@ def pid(
     kp : float or dict of str to float
         Stiffness as the joint feels it (N m/rad, or N/m for a sliding joint), for all joints or by link. Links that a
         mapping does not name get no torque.
-    kd : float or dict of str to float
-        Damping as the joint feels it (N m s/rad or N s/m), for all joints or by link.
     ki : float or dict of str to float
         Integral gain (N m/(rad s) or N/(m s)), for all joints or by link; zero for links that a mapping does not name.
+    kd : float or dict of str to float
+        Damping as the joint feels it (N m s/rad or N s/m), for all joints or by link.
     references : dict of str to float, Profile or callable
         References by link: numbers, profiles or functions of t.
     tracking_time : float, optional
@@ -233,7 +234,7 @@ def pid(
     --------
     >>> from flexarm.robot import library
     >>> arm = library.two_link_arm()
-    >>> hold = pid(arm, kp=20.0, kd=2.0, ki=8.0, references={"upper": 0.5, "fore": 0.0}, limit=3.0)
+    >>> hold = pid(arm, kp=20.0, ki=8.0, kd=2.0, references={"upper": 0.5, "fore": 0.0}, limit=3.0)
     >>> hold.gains["reset.upper"]  # 1 / tracking_time
     2.0
     """

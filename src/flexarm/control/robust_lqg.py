@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from flexarm.control.linear_controller import LinearController, actuator_limits
 from flexarm.control.lqg import compensator
 from flexarm.control.riccati import output_rows, positive_by_name
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_number
 
 MAX_POLE_RATIO = 20.0  # largest closed-loop pole, relative to the fastest pole of the models and the first design
@@ -150,6 +149,7 @@ def robust_lqg(
     impulse: Mapping[str, float],
     settled: Mapping[str, float],
     within: float,
+    *,
     limit: Any = None,
 ) -> LinearController:
     """Tune a compensator for the worst member of a family of models.
@@ -199,7 +199,7 @@ def robust_lqg(
     family = _model_set(start, models, impulse, settled, within, limit)
     found, worst = _tune(family)
     if not worst <= 1:
-        warnings.warn(
+        warn(
             f"no compensator of this order was found that meets all requirements: the worst is {worst:.3g} of what is "
             "allowed; allow more, start from another design, or take models that differ less",
             ValidityWarning,

@@ -6,7 +6,6 @@ impulses decay as the vibration does, which is exact at the modelled frequency a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +16,7 @@ from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
 from flexarm.profiles.derived import copied
 from flexarm.profiles.parse import profile
@@ -94,7 +93,7 @@ class Shaper:
     --------
     >>> from flexarm.profiles.standard import step
     >>> zv = Shaper("zv", (2.0,), (0.0,), (0.5, 0.5), (0.0, 0.25))
-    >>> shaped = zv(step(1.0))
+    >>> shaped = zv(step(0.0, 1.0))
     >>> float(shaped(0.1)), float(shaped(0.3))
     (0.5, 1.0)
     >>> float(zv.residual(2.0).round(12))
@@ -117,7 +116,7 @@ class Shaper:
         breaks = [each for each in given.breaks if np.isfinite(each)]
         length = breaks[-1] - breaks[0] if breaks else 0.0
         if 0 < length < self.duration:
-            warnings.warn(
+            warn(
                 f"the {self.kind} shaper delays by up to {self.duration:.3g} s, more than {given!r} takes "
                 f"({length:.3g} s): the move becomes more than twice as long; take a shaper of fewer impulses, or a "
                 "slower move",

@@ -10,6 +10,7 @@ import numpy as np
 
 from flexarm.control.per_joint import DrivenJoint, as_system, driven_joints, require_known
 from flexarm.dynamics.links.sliding import is_gripped
+from flexarm.dynamics.quantity_names import derivative, strain_name
 from flexarm.dynamics.system import System
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
@@ -28,6 +29,7 @@ def strain_feedback(
     robot: Robot | System,
     link: str,
     x: float = 0.0,
+    *,
     gain: float = 0.0,
     rate_gain: float = 0.0,
     rate: float | None = None,
@@ -98,7 +100,7 @@ class StrainLaw:
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         moment = gains[f"strain.{self.joint.link}"] * x[self.signal]
-        moment = moment + gains[f"strain_rate.{self.joint.link}"] * x.rate(self.signal)
+        moment = moment + gains[f"strain_rate.{self.joint.link}"] * x[derivative(self.signal)]
         return {self.joint.link: self.factor / self.joint.gear * moment}, {}
 
 
@@ -120,10 +122,10 @@ def _gauge(system: System, link: Link, x: float) -> tuple[str, float]:
     assert link.material is not None
     section = link.section.at(x / link.length)
     stiffness = link.material.E * (section.I_z if bends == ["bend_y"] else section.I_y)
-    signals, name = Signals(system), f"{link.name}.strain({x!r})"
+    signals, name = Signals(system), strain_name(link.name, x)
     try:
         _, y, z = signals.gauge(name, link.name, repr(x))
     except ValueError:  # the section has no outline
         y, z = (DEFAULT_GAUGE_OFFSET_M, 0.0) if bends == ["bend_y"] else (0.0, DEFAULT_GAUGE_OFFSET_M)
-        name = f"{link.name}.strain({x!r}, {y!r}, {z!r})"
+        name = strain_name(link.name, x, y, z)
     return name, float(-np.sign(about) * stiffness / (y + z))

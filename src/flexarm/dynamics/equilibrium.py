@@ -152,13 +152,14 @@ MAX_NEWTON_CHANGE = 0.3  # largest accepted change in one step, in units of a co
 INITIAL_LOAD_STEP, MIN_LOAD_STEP = 0.25, 1e-4  # increments of the load, as shares of gravity
 
 
-def equilibrium(system: System | Robot, q: Vector = None) -> Array:
+def equilibrium(robot: Robot | System, q: Vector = None) -> Array:
     """Return the coordinates of a robot at rest under gravity, with actuated coordinates held.
 
     Parameters
     ----------
-    system : System or Robot
-        The robot. For a `Robot`, links with `stiffening="auto"` are replaced by exact links where they bend too far.
+    robot : Robot or System
+        Robot, or its equations of motion. For a `Robot`, links with `stiffening="auto"` are replaced by exact links
+        where they bend too far.
     q : array_like or mapping, shape (nq,), optional
         Posture: values of the held coordinates, and start of the iteration for the others; zero if omitted.
 
@@ -190,11 +191,9 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
     >>> equilibrium(System(arm)).round(4)  # the joint sags by 0.01 rad, its motor is held
     array([0.01, 0.  ])
     """
-    if not isinstance(system, (System, Robot)):
-        raise TypeError(f"system = {shown(system)}: must be a System, such as fa.System(robot), or a Robot")
-    given = system
-    if isinstance(system, Robot):
-        system = System(system, native=False)
+    if not isinstance(robot, (System, Robot)):
+        raise TypeError(f"robot = {shown(robot)}: must be a Robot, or its equations of motion, fa.System(robot)")
+    system = robot if isinstance(robot, System) else System(robot, native=False)
     out = system.posture(q)
     if out.ndim != 1:
         raise ValueError(f"q has shape {out.shape}: must be one posture")
@@ -204,7 +203,7 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
     try:
         found = _solve(system, out, named)
     except ArithmeticError as error:
-        exact = exact_system(given, "no static equilibrium was found")
+        exact = exact_system(robot, "no static equilibrium was found")
         if exact is None:
             raise
         try:
@@ -213,7 +212,7 @@ def equilibrium(system: System | Robot, q: Vector = None) -> Array:
             raise error from None
         warn_of_posture(exact, found)
         return found
-    if (exact := system_for_posture(given, found)) is not None:
+    if (exact := system_for_posture(robot, found)) is not None:
         system, found = exact, _solve(exact, out, named)
     warn_of_posture(system, found)
     return found

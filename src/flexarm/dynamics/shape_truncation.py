@@ -5,7 +5,6 @@ Both robots are linear about a posture with straight links, so that a comparison
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property, lru_cache
@@ -19,6 +18,7 @@ from flexarm.dynamics.straight_links import BasisMatrices, StraightRobot, is_sup
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Flexible, Link, Reduced, Robot
 
@@ -344,7 +344,7 @@ def warn_of_frequencies(system: System, q: Array, held: Collection[int], stackle
     """
     links = [each.link for each in system.actuators if each.coordinate.index in held]
     for sentence in frequency_warnings(system.robot, joint_posture(system, q), links):
-        warnings.warn(sentence, ValidityWarning, stacklevel=stacklevel)
+        warn(sentence, ValidityWarning, stacklevel=stacklevel)
 
 
 def joint_posture(system: System, q: Array) -> Posture:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import DEFLECTION_LIMIT, ValidityWarning, bend_shares, could_be_exact, with_exact_links
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
@@ -53,7 +52,7 @@ def system_for_posture(robot: Robot | System, q: Array, stacklevel: int = 3) -> 
     bent = [name for name in candidates if bends_too_far(resolved, name, q)]
     if not bent:
         return None
-    warnings.warn(
+    warn(
         f"links {_listed(bent)} bend by more than {DEFLECTION_LIMIT['shortening']:.0%} of their length at this "
         f"posture: the exact model is used for {_listed(candidates)} (stiffening 'auto')",
         ValidityWarning,
@@ -86,7 +85,7 @@ def exact_system(robot: Robot | System, reason: str, stacklevel: int = 3) -> Sys
     candidates = replaceable_links(resolved.robot)
     if not candidates:
         return None
-    warnings.warn(
+    warn(
         f"{reason} with second-order links: the exact model is used for {_listed(candidates)} (stiffening 'auto')",
         ValidityWarning,
         stacklevel=stacklevel,

@@ -11,13 +11,11 @@ import numpy as np
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.bodies import Body
 from flexarm.dynamics.constraints.equations import Row
-from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.strains import (
     RIGID_LINK,
     point_of_section,
     require_in_section,
     strain,
-    strain_rows,
     surface_point,
 )
 from flexarm.dynamics.system_base import SystemBase
@@ -205,10 +203,6 @@ class SystemGeometry(SystemBase):
         ndarray, shape (...) or (..., len(x))
             Strain u' - y v'' - z w'' of the shapes; without `stretch`, u' is zero.
 
-        See Also
-        --------
-        strain_row : Derivatives of a strain by the coordinates.
-
         Examples
         --------
         >>> from flexarm.dynamics.system import System
@@ -220,35 +214,6 @@ class SystemGeometry(SystemBase):
         body, places, y, z = self._gauges(link, x, at)
         found = strain(body, self.vector(q)[..., body.local.all], places, y, z)
         return found[..., 0] if np.ndim(x) == 0 else found
-
-    def strain_row(self, link: str, x: float, at: Sequence[float] | None = None) -> Array:
-        """Return the derivatives of a strain by all coordinates.
-
-        Parameters
-        ----------
-        link : str
-            Name of a flexible link that does not slide through its joint.
-        x : float
-            Distance from the root of the link (m).
-        at : (float, float), optional
-            Point (y, z) of the section (m), as in `strain`.
-
-        Returns
-        -------
-        ndarray, shape (nq,)
-            Row whose product with q is `strain`.
-
-        Raises
-        ------
-        ValueError
-            If the link slides through its joint: its strain is not linear in the coordinates.
-        """
-        body, places, y, z = self._gauges(link, x, at)
-        if is_gripped(body.link):
-            raise ValueError(f"link '{link}' slides through its joint: its strain is not linear in the coordinates")
-        row = np.zeros(self.nq)
-        row[body.local.all][body.local.elastic] = strain_rows(body, places, y, z)[0]
-        return row
 
     def _gauges(self, link: str, x: Any, at: Sequence[float] | None) -> tuple[Body, Array, Array, Array]:
         """Return the body and the positions x, y, z of strain gauges; on the surface if `at` is None."""

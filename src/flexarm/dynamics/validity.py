@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm.dynamics.links import model_of
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import FixedPrismatic, Link, Robot
 
@@ -142,7 +142,7 @@ def node_turns(system: SystemBase, q: Array) -> dict[str, Array]:
 def warn_of_posture(system: System, q: Array, stacklevel: int = 4) -> None:
     """Warn of links that bend or twist too far for their models at a posture."""
     for sentence in posture_warnings(system, q):
-        warnings.warn(sentence, ValidityWarning, stacklevel=stacklevel - 1)
+        warn(sentence, ValidityWarning, stacklevel=stacklevel - 1)
 
 
 def posture_warnings(system: System, q: Array, when: str = "") -> list[str]:
@@ -200,7 +200,7 @@ def require_size(robot: Robot) -> None:
     if size > MAX_INSTRUCTION_COUNT:
         raise ValueError(f"{where}{way}; {_round(MAX_INSTRUCTION_COUNT)} are the most")
     wait = "or wait: the first call takes some seconds, machine code minutes"
-    warnings.warn(f"{where}{way}, {wait}", UserWarning, stacklevel=3)
+    warn(f"{where}{way}, {wait}", UserWarning, stacklevel=3)
 
 
 def _round(number: float) -> str:

@@ -63,7 +63,7 @@ class Actuator:
         """True if the torque takes time to change."""
         return bool(self.lag or np.isfinite(self.slew))
 
-    def rate(self, command: Any, torque: Any) -> Any:
+    def torque_rate(self, command: Any, torque: Any) -> Any:
         """Return the rate of the torque as an expression.
 
         Parameters

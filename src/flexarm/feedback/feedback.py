@@ -35,10 +35,10 @@ class Feedback:
     ----------
     law : callable
         `law(t, x)` or `law(t, q, v)`, with `gains` as a further argument if gains are given. It returns the torques, in
-        the order of the actuators or by link name. Signals are read by name: `x["fore.q"]`, `x["tip.y"]`,
-        `x.rate("fore.q")`, `x.tip`, `x.strain("upper", 0.1)`, `x.reference("fore.q")`, `x.state("sum")`; `x.q` and
-        `x.v` are all coordinates and rates, `x.period` is the time to the next call (s). q and v are read by index or
-        by name.
+        the order of the actuators or by link name. Signals are read by name: `x["fore.q"]`, `x["fore.q'"]` (a
+        rate), `x["tip.y"]`, `x["upper.strain(0.1)"]`, `x.reference("fore.q")`, `x.state("sum")`; `x.tip` is the
+        position of the tip, `x.q` and `x.v` are all coordinates and rates, `x.period` is the time to the next call (s).
+        q and v are read by index or by name.
     rate : float, optional
         Sampling rate (Hz). Without it the law is traced into the compiled step, anew for each run; it may use
         arithmetic, NumPy functions and profiles. With it the law is called as a digital controller whose output is held
@@ -64,7 +64,7 @@ class Feedback:
     --------
     >>> def law(t, x, gains):
     ...     error = x.reference("beam.q") - x["beam.q"]
-    ...     torque = gains["kp"] * error - gains["kd"] * x.rate("beam.q") + gains["ki"] * x.state("sum")
+    ...     torque = gains["kp"] * error - gains["kd"] * x["beam.q'"] + gains["ki"] * x.state("sum")
     ...     return {"beam": torque}, {"sum": error}
     >>> Feedback(law, gains={"kp": 20.0, "kd": 2.0, "ki": 5.0}, references={"beam.q": 1.0}, states={"sum": 0.0}).gains
     {'kp': 20.0, 'kd': 2.0, 'ki': 5.0}

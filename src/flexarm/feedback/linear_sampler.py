@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +11,14 @@ import numpy as np
 
 from flexarm.codegen.library import building
 from flexarm.codegen.sampler import CHANGE, READING, SIGNAL
+from flexarm.dynamics.quantity_names import AXES, derivative, split_derivative
 from flexarm.feedback.digital_law import DigitalLaw
-from flexarm.feedback.measurements import NO_STATES, RATES, LawView, Reader
+from flexarm.feedback.measurements import NO_STATES, LawView, Reader
 from flexarm.feedback.outputs import Gains, column, state_column
-from flexarm.feedback.sensors import Senses
+from flexarm.feedback.sensors import Senses, SensorChannel
 from flexarm.foundation.named_arrays import NamedSymbols, UnknownName
 from flexarm.foundation.validation import Array
+from flexarm.profiles.tracing import silent_numpy_support
 
 MOST_NUMBERS = 4_000_000  # in tables of references and noise
 
@@ -75,50 +76,53 @@ def linear_rows(expression: ca.SX, variables: ca.SX) -> LinearRows:
         If it has anything else in it.
     """
     function = ca.Function("rows", [variables], [ca.densify(expression)])
-    count, work = variables.numel(), dict[int, _Terms]()
+    reader, work = _TermReader(variables.numel()), dict[int, _Terms]()
     out = [_Terms() for _ in range(expression.numel())]
-    limited: list[tuple[_Terms, float, float]] = []
-
-    def limit(value: _Terms, lower: float, upper: float) -> _Terms:
-        if value.is_constant:
-            return _Terms({-1: min(max(value.constant, lower), upper)})
-        limited.append((value, lower, upper))
-        return _Terms({count + len(limited) - 1: 1.0})
-
     for k in range(function.n_instructions()):
         operation, to = function.instruction_id(k), function.instruction_output(k)
         places = function.instruction_input(k)
         if operation == ca.OP_CONST:
             work[to[0]] = _Terms({-1: function.instruction_constant(k)})
-            continue
-        if operation == ca.OP_INPUT:
+        elif operation == ca.OP_INPUT:
             work[to[0]] = _Terms({places[1]: 1.0})
-            continue
-        given = [work[place] for place in places]
-        if operation == ca.OP_OUTPUT:
-            out[to[1]] = given[0]
-        elif operation in (ca.OP_ADD, ca.OP_SUB):
-            work[to[0]] = given[0].plus(given[1], 1.0 if operation == ca.OP_ADD else -1.0)
-        elif operation == ca.OP_MUL:
-            one, other = given if given[1].is_constant else given[::-1]
-            work[to[0]] = one.times(other.constant)
-        elif operation == ca.OP_DIV:
-            work[to[0]] = given[0].times(1 / given[1].constant)
-        elif operation == ca.OP_NEG:
-            work[to[0]] = given[0].times(-1.0)
-        elif operation == ca.OP_TWICE:
-            work[to[0]] = given[0].times(2.0)
-        elif operation in (ca.OP_FMIN, ca.OP_FMAX):
-            one, other = given if given[1].is_constant else given[::-1]
-            bound = other.constant
-            bounds = (-np.inf, bound) if operation == ca.OP_FMIN else (bound, np.inf)
-            work[to[0]] = limit(one, *bounds)
+        elif operation == ca.OP_OUTPUT:
+            out[to[1]] = work[places[0]]
         else:
-            raise NotLinear
-    width = count + len(limited) + 1
-    saturated = np.array([_dense(value, width) for value, _, _ in limited]).reshape(-1, width)
-    lower, upper = (np.array([each[k] for each in limited]) for k in (1, 2))
+            work[to[0]] = reader.apply(operation, [work[place] for place in places])
+    width = reader.count + len(reader.limited) + 1
+    saturated = np.array([_dense(value, width) for value, _, _ in reader.limited]).reshape(-1, width)
+    lower, upper = (np.array([each[k] for each in reader.limited]) for k in (1, 2))
     return LinearRows(np.array([_dense(each, width) for each in out]).reshape(-1, width), saturated, lower, upper)
+
+
+class _TermReader:
+    """Applies operations to linear functions of so many variables; `limited` are those that were limited."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.limited: list[tuple[_Terms, float, float]] = []
+
+    def apply(self, operation: int, given: list[_Terms]) -> _Terms:
+        """Return the linear function that an operation makes of others; raise NotLinear if it makes none."""
+        if operation in (ca.OP_ADD, ca.OP_SUB):
+            return given[0].plus(given[1], 1.0 if operation == ca.OP_ADD else -1.0)
+        if operation == ca.OP_DIV:
+            return given[0].times(1 / given[1].constant)
+        if operation in (ca.OP_NEG, ca.OP_TWICE):
+            return given[0].times(-1.0 if operation == ca.OP_NEG else 2.0)
+        if operation not in (ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX):
+            raise NotLinear
+        one, other = given if given[1].is_constant else given[::-1]
+        if operation == ca.OP_MUL:
+            return one.times(other.constant)
+        bound = other.constant
+        return self._limit(one, *((-np.inf, bound) if operation == ca.OP_FMIN else (bound, np.inf)))
+
+    def _limit(self, value: _Terms, lower: float, upper: float) -> _Terms:
+        if value.is_constant:
+            return _Terms({-1: min(max(value.constant, lower), upper)})
+        self.limited.append((value, lower, upper))
+        return _Terms({self.count + len(self.limited) - 1: 1.0})
 
 
 def _dense(value: _Terms, width: int) -> Array:
@@ -145,19 +149,19 @@ class _SymbolicSample(LawView):
 
     @property
     def q(self) -> Any:
-        return self._vector("")
+        return self._vector(0)
 
     @property
     def v(self) -> Any:
-        return self._vector("'")
+        return self._vector(1)
 
     @property
     def tip(self) -> Any:
-        return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in "xyz")), ("x", "y", "z"))
+        return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in AXES)), AXES)
 
-    def _vector(self, prime: str) -> Any:
+    def _vector(self, order: int) -> Any:
         names = self._reader.system.names
-        return NamedSymbols(ca.vertcat(*(self[f"{name}{prime}"] for name in names)), names)
+        return NamedSymbols(ca.vertcat(*(self[derivative(name, order)] for name in names)), names)
 
     def __getitem__(self, name: str) -> Any:
         key: Hashable = name
@@ -173,19 +177,19 @@ class _SymbolicSample(LawView):
             self.measured[key] = ca.SX.sym(f"y{len(self.measured)}"), source
         return self.measured[key][0]
 
-    def reference(self, name: str, rate: int = 0) -> Any:
+    def reference(self, name: str, order: int = 0) -> Any:
         if name not in self._references:
             raise UnknownName(name)
-        return self.read.setdefault((name, rate), ca.SX.sym(f"r{len(self.read)}"))
+        return self.read.setdefault((name, order), ca.SX.sym(f"r{len(self.read)}"))
 
 
 def _readings(senses: Senses) -> dict[Hashable, tuple[int, int]]:
     """Return source and index of each sensor, by all names of its signal."""
     found: dict[Hashable, tuple[int, int]] = {}
-    for k, (name, (what, rate)) in enumerate(senses.signals.items()):
-        found[name] = found[what, rate] = READING, k
-        if (what, rate + 1) not in senses.signals.values():
-            found[f"{name}'"] = found[what, rate + 1] = CHANGE, k
+    for k, (name, (what, order)) in enumerate(senses.signals.items()):
+        found[name] = found[what, order] = READING, k
+        if (what, order + 1) not in senses.signals.values():
+            found[derivative(name)] = found[what, order + 1] = CHANGE, k
     return found
 
 
@@ -206,8 +210,7 @@ class LinearSampler:
         if not getattr(law.law, "is_memoryless", False):
             return None
         try:
-            with building, warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # of CasADi: functions of numpy may change
+            with building, silent_numpy_support():
                 return _linear_sampler(law, samples)
         except Exception:  # whatever is wrong with it is told where it is called
             return None
@@ -218,7 +221,7 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
     view = _SymbolicSample(law, states)
     said, told = law.ask(ca.SX.sym("t"), view)
     sources = [source for _, source in view.measured.values()]
-    sensors = law.senses.channels
+    sensors = list(law.senses.channels.values())
     if samples * (len(view.read) + len(sensors)) > MOST_NUMBERS:
         return None
     every = [*(symbol for symbol, _ in view.measured.values()), *view.read.values(), symbols]
@@ -227,7 +230,6 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
     signals = [*dict.fromkeys([*law.senses.signals, *(place for source, place in sources if source == SIGNAL)])]
     outputs = [signal_row(law.reader, name) for name in signals]
     nu, motors, start = law.system.nu, law.motors, (law.own or NO_STATES).numbers()
-    delays = [each.delay for each in sensors.values()]
     times = np.arange(samples) / law.rate
     z = len(sources) + len(view.read) + len(start)
     values = np.zeros(z + len(found.saturated) + len(signals))
@@ -240,23 +242,19 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
         "states": len(start),
         "saturated": len(found.saturated),
         "command_line": max(motors.waits, default=0) + 1,
-        "reading_line": max(delays, default=0) + 1,
+        "reading_line": max((each.delay for each in sensors), default=0) + 1,
     }
     arrays = {
+        **_sensor_arrays(sensors, samples, counts["reading_line"]),
         "waits": np.array(motors.waits),
         "moves": motors.moves,
         "sources": np.array([source for source, _ in sources]),
         "places": np.array([signals.index(place) if source == SIGNAL else place for source, place in sources]),
-        "channel_signals": np.arange(len(sensors)),
-        "channel_delays": np.array(delays),
         "first_torques": motors.start,
         "limits": law.limits,
         "signal_rows": np.array([row[:-1] for row in outputs]),
         "signal_offsets": np.array([row[-1] for row in outputs]),
-        "biases": np.array([each.sensor.bias for each in sensors.values()]),
-        "resolutions": np.array([each.sensor.resolution for each in sensors.values()]),
-        "noise": np.array([each.noise(samples) for each in sensors.values()]).T,
-        "reference_table": np.array([law.references[name].values(times, rate) for name, rate in view.read]).T,
+        "reference_table": np.array([law.references[name].values(times, order) for name, order in view.read]).T,
         "saturated_rows": found.saturated,
         "lower": found.lower,
         "upper": found.upper,
@@ -265,9 +263,6 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
         "values": values,
         "commands": np.zeros(nu),
         "next_states": np.zeros(len(start)),
-        "readings": np.zeros(len(sensors)),
-        "last_readings": np.zeros(len(sensors)),
-        "lines": np.zeros((len(sensors), counts["reading_line"])),
         "command_lines": np.zeros((counts["command_line"], nu)),
     }
     if not all(np.isfinite(arrays[name]).all() for name in ("reference_table", "command_rows", "state_rows")):
@@ -275,17 +270,30 @@ def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
     return LinearSampler(counts, arrays, frozenset(view.looked))
 
 
+def _sensor_arrays(sensors: Sequence[SensorChannel], samples: int, line: int) -> dict[str, Array]:
+    """Return the arrays of sensors; `line` is the number of readings that they keep."""
+    return {
+        "channel_signals": np.arange(len(sensors)),
+        "channel_delays": np.array([each.delay for each in sensors]),
+        "biases": np.array([each.sensor.bias for each in sensors]),
+        "resolutions": np.array([each.sensor.resolution for each in sensors]),
+        "noise": np.array([each.noise(samples) for each in sensors]).T,
+        "readings": np.zeros(len(sensors)),
+        "last_readings": np.zeros(len(sensors)),
+        "lines": np.zeros((len(sensors), line)),
+    }
+
+
 def signal_row(reader: Reader, name: str) -> Array:
     """Return the coefficients of a signal in (q, v, 1); a `NotLinear` where it has none."""
     system = reader.system
     n, row = system.nq, np.zeros(2 * system.nq + 1)
-    for k, primes in enumerate(prime for part, prime in RATES if part != "a"):
-        base = name.removesuffix(primes) if primes else name
-        if name.endswith(primes) and base in system.names:
-            row[k * n + system.names.index(base)] = 1.0
-            return row
+    base, order = split_derivative(name)
+    if base in system.names and order < 2:
+        row[order * n + system.names.index(base)] = 1.0
+        return row
     output = reader.require(name)
-    if output.path is None or output.rate > 1:
+    if output.path is None or output.order > 1:
         raise NotLinear
     e = system.equations
     expression = ca.substitute(output.expression(e), e.p, ca.DM(system.numbers))

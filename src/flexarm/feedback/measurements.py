@@ -11,16 +11,16 @@ import casadi as ca
 import numpy as np
 
 from flexarm.codegen.library import building
+from flexarm.dynamics.quantity_names import AXES, derivative, state_names
 from flexarm.dynamics.system import System
 from flexarm.feedback.outputs import Gains
 from flexarm.feedback.signals import Output, Signals
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.named_arrays import NamedArray, NamedSymbols, UnknownName, named_array
-from flexarm.foundation.validation import Array, real_number
+from flexarm.foundation.validation import Array
 from flexarm.profiles.profile import Profile
 
 NO_STATES = Gains({}, "state")
-RATES = (("q", ""), ("v", "'"), ("a", "''"))
 
 
 class Unreadable(ValueError):
@@ -28,10 +28,9 @@ class Unreadable(ValueError):
 
 
 class LawView(ABC):
-    """Signals by name, `x["fore.q"]`, `x["tip.y"]`, `x["fore.strain(0.1)"]`: whatever `fa.linearize` has as outputs.
+    """Signals by name, `x["fore.q"]`, `x["fore.q'"]`, `x["tip.y"]`, `x["fore.strain(0.1)"]`: outputs of `fa.linearize`.
 
-    Rates are `x.rate("fore.q")` or `x["fore.q'"]`. `x.tip` is where the last link's tip is, `x.q` and `x.v` are all
-    coordinates and rates, by place or by name.
+    `x.tip` is the position of the last link's tip, `x.q` and `x.v` are all coordinates and rates, by index or by name.
     """
 
     period: float | None = None
@@ -64,22 +63,12 @@ class LawView(ABC):
     def tip(self) -> Any:
         """Position of the last link's tip (m), in world axes."""
 
-    def rate(self, name: str) -> Any:
-        """Return the rate of a signal."""
-        return self[f"{_text(name)}'"]
-
-    def strain(self, link: str, x: float, at: Sequence[float] | None = None) -> Any:
-        """Return the strain at x (m from the root of a link), on its surface or at the point (y, z) of the section."""
-        places = [x, *(at or ())]
-        numbers = (repr(real_number("strain: x, y and z", each, "m")) for each in places)
-        return self[f"{_text(link)}.strain({', '.join(numbers)})"]
-
-    def reference(self, name: str, rate: int = 0) -> Any:
+    def reference(self, name: str, order: int = 0) -> Any:
         """Return the present value of a reference, or of its first or second derivative."""
         if _text(name) not in self._references:
             known = list(self._references)
             raise UnknownName(f"there is no reference {shown(name)}{suggestion(_text(name), known)}")
-        return self._references[name](self._t, rate)
+        return self._references[name](self._t, order)
 
     def state(self, name: str) -> Any:
         """A state of the law's own, by its name in `Feedback(states={name: start})`."""
@@ -112,7 +101,7 @@ class TracedView(LawView):
 
     @property
     def tip(self) -> NamedSymbols:
-        return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in "xyz")), ("x", "y", "z"))
+        return NamedSymbols(ca.vertcat(*(self[f"tip.{axis}"] for axis in AXES)), AXES)
 
     def __getitem__(self, name: str) -> Any:
         if _text(name) not in self._known:
@@ -123,7 +112,7 @@ class TracedView(LawView):
         return self._known[name]
 
     def _expression(self, output: Output) -> Any:
-        if output.path is None or output.rate > 1:
+        if output.path is None or output.order > 1:
             what = "slides through its joint" if "strain" in output.name else "depends on accelerations"
             raise ValueError(
                 f"'{output.name}' {what}, so a compiled law cannot read it; give it a sample rate, then it reads what "
@@ -169,19 +158,26 @@ class Reader:
         self._outputs: dict[str, Output] = {}
         self._functions: dict[str, ca.Function] = {}
         # coordinates and their rates are read as they stand: a call of a function takes much longer
-        self._coordinates = {
-            f"{name}{primes}": (k, part) for k, name in enumerate(system.names) for part, primes in RATES
-        }
+        self._coordinates = state_names(system.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of outputs that are suggested for unknown ones."""
+        return self._signals.output_names
+
+    def has(self, name: str) -> bool:
+        """Return True if there is an output of this name."""
+        return self._signals.find(name) is not None
 
     def require(self, name: str) -> Output:
-        """The output of this name, or a sentence."""
+        """Return the output of this name; raise UnknownName if there is none."""
         if name not in self._outputs:
             self._outputs[name] = _output(self._signals, name)
         return self._outputs[name]
 
     def __call__(self, name: str, at: Instant) -> float:
         if (found := self._coordinates.get(name)) is not None:
-            return float(getattr(at, found[1])[found[0]])
+            return float(getattr(at, found[0])[found[1]])
         output = self.require(name)
         if output.path is not None:
             return float(self._function(output)(at.q, at.v, at.a, self.system.numbers))
@@ -223,23 +219,23 @@ class SampledView(LawView):
 
     @property
     def q(self) -> NamedArray:
-        return self._vector(self._at.q, "")
+        return self._vector(self._at.q, 0)
 
     @property
     def v(self) -> NamedArray:
-        return self._vector(self._at.v, "'")
+        return self._vector(self._at.v, 1)
 
-    def _vector(self, values: Array, prime: str) -> NamedArray:
+    def _vector(self, values: Array, order: int) -> NamedArray:
         names = self._reader.system.names
         out = named_array(values, names)
         for k, name in enumerate(names):
-            if f"{name}{prime}" in self._sensed:
-                out[k] = self._shown(f"{name}{prime}")
+            if (signal := derivative(name, order)) in self._sensed:
+                out[k] = self._shown(signal)
         return out
 
     @property
     def tip(self) -> NamedArray:
-        return named_array(np.array([self[f"tip.{axis}"] for axis in "xyz"]), ("x", "y", "z"))
+        return named_array(np.array([self[f"tip.{axis}"] for axis in AXES]), AXES)
 
     def __getitem__(self, name: str) -> float:
         if _text(name) in self._sensed:

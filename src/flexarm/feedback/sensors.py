@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
+from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.measurements import Instant, Reader
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.named_arrays import UnknownName
 from flexarm.foundation.validation import Array, real_number
 
@@ -83,7 +83,7 @@ class Sensor:
 def warn_of_unread_sensors(names: Sequence[str]) -> None:
     """An encoder at a joint whose law reads the motor behind the spring changes nothing."""
     if names:
-        warnings.warn(
+        warn(
             f"sensors: the law has never looked at {', '.join(map(repr, names))}: what it reads has no such sensor",
             ValidityWarning,
             stacklevel=3,
@@ -124,19 +124,19 @@ class Senses:
         found: dict[Hashable, float] = {}
         known = set(self.signals.values())
         for name, channel in self.channels.items():
-            what, rate = self.signals[name]
+            what, order = self.signals[name]
             found[name], change = channel(self._reader(name, at))
-            found[what, rate] = found[name]
-            if (changes := (what, rate + 1)) not in known:
-                found[f"{name}'"] = found[changes] = change * self._rate
+            found[what, order] = found[name]
+            if (changes := (what, order + 1)) not in known:
+                found[derivative(name)] = found[changes] = change * self._rate
         return found
 
     def unread(self, looked: set[Hashable]) -> list[str]:
         """Sensors at which a law has not looked: neither at what they show nor at its rate, by any name."""
         return [
             name
-            for name, (what, rate) in self.signals.items()
-            if looked.isdisjoint((name, f"{name}'", (what, rate), (what, rate + 1)))
+            for name, (what, order) in self.signals.items()
+            if looked.isdisjoint((name, derivative(name), (what, order), (what, order + 1)))
         ]
 
 

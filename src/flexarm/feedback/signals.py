@@ -1,15 +1,7 @@
-"""Inputs and outputs of a robot by name, as functions of its state.
-
-Inputs: `upper` (an actuator), `upper.q''` (the acceleration of a joint that is driven), `tip.fy`, `fore(0.2).tz`
-(forces and torques on places, in world axes).
-Outputs: `upper.q`, `upper.q'`, `upper.q''` (coordinates, with rates), `tip.y`, `fore(0.2).y''` (places),
-`deflection.fore.y` (of a link's tip against the straight link, in its root frame), `fore.strain(0.1)`,
-`fore.moment(0.1)` (sections), `reaction.fore.fx` (of joints), `reaction.loop[0].x` (of constraints).
-"""
+"""Inputs and outputs of a robot by name (`dynamics/quantity_names.py`), as functions of its state."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
@@ -20,19 +12,23 @@ import numpy as np
 from flexarm.dynamics.equations import Equations
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.parameters import Parameters
+from flexarm.dynamics.quantity_names import (
+    AXES,
+    SECTION_COMPONENTS,
+    WRENCH_COMPONENTS,
+    derivative,
+    derivative_unit,
+    read_numbers,
+    require_order,
+    split_derivative,
+    split_place,
+    split_section,
+)
 from flexarm.dynamics.strains import surface_point
 from flexarm.dynamics.system import System
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
-
-AXES = "xyz"
-WRENCH_COMPONENTS = ("fx", "fy", "fz", "tx", "ty", "tz")
-SECTION_COMPONENTS = {"axial": 0, "shear_y": 1, "shear_z": 2, "torsion": 3, "moment_y": 4, "moment_z": 5}
-PLACE_PATTERN = re.compile(r"(?P<link>[^().']+)\((?P<x>[^()]*)\)")
-RATE_PREFIXES = {"v": "'", "a": "''"}  # as runs have them, before the name, and as here
-STRAIN_PATTERN = re.compile(r"(?P<link>[^().']+)\.strain\((?P<x>[^()]*)\)")
-SECTION_PATTERN = re.compile(r"(?P<link>[^().']+)\.(?P<what>\w+)\((?P<x>[^()]*)\)")
 
 
 @dataclass(frozen=True)
@@ -51,31 +47,33 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """An output, as one of: the displacement of a place or a coordinate (`rate` times differentiated), a function of
+    """An output, as one of: the displacement of a place or a coordinate (the derivative of this `order`), a function of
     the state (q, v, a, loads, constraint forces), or a row of the constraints.
 
     path: (q) -> value, as a CasADi expression of the equations' q. read: (q, v, a, loads, forces) -> array.
+    needs_forces: the function depends on a, loads and constraint forces.
     place: what it is of, where that has several names (`tip.y` and `fore(0.8).y`).
     """
 
     name: str
     unit: str
-    rate: int = 0
+    order: int = 0
     path: Callable[[], Any] | None = None
     read: Callable[..., Array] | None = None
+    needs_forces: bool = True
     row: int | None = None
     place: tuple[object, ...] = ()
 
     @property
     def identity(self) -> tuple[tuple[object, ...], int]:
         """Quantity and order of differentiation: equal for all names of a signal."""
-        return self.place or _primes(self.name)[:1], self.rate
+        return self.place or split_derivative(self.name)[:1], self.order
 
     def expression(self, equations: Equations) -> Any:
         """Return the output as an expression of q, v and a of the equations."""
         assert self.path is not None
         value, e = ca.SX(self.path()), equations
-        for _ in range(self.rate):
+        for _ in range(self.order):
             value = ca.jtimes(value, e.q, e.v) + ca.jtimes(value, e.v, e.a)
         return value
 
@@ -103,10 +101,10 @@ class Signals:
         for k, each in enumerate(system.actuators):
             if each.link == name:
                 return Input(name, each.unit, system.input_matrix[:, k])
-        base, rate = _primes(name)
-        if rate == 2 and base in system.names and system.coordinates[system.index(base)].kind != "elastic":
+        base, order = split_derivative(name)
+        if order == 2 and base in system.names and system.coordinates[system.index(base)].kind != "elastic":
             index = system.index(base)
-            return Input(name, f"{system.units[index]}/s2", driven=index)
+            return Input(name, derivative_unit(system.units[index], 2), driven=index)
         place, _, component = name.rpartition(".")
         if component in WRENCH_COMPONENTS and (found := self._place(place)) is not None:
             k = WRENCH_COMPONENTS.index(component)
@@ -118,27 +116,30 @@ class Signals:
     @property
     def input_names(self) -> list[str]:
         """Names that are suggested for unknown ones."""
-        driven = [f"{self.system.joint(each).name}''" for each in self.system.inputs]
+        driven = [derivative(self.system.joint(each).name, 2) for each in self.system.inputs]
         return [*self.system.inputs, *driven, *(f"tip.{each}" for each in WRENCH_COMPONENTS)]
 
     # --- outputs ---
 
     def output(self, name: str) -> Output:
-        base, rate = _primes(name)
-        if rate > 2:
-            raise KeyError(f"{shown(name)}: has {rate} primes; two are an acceleration, and there is no more")
+        """Return an output by name; raise KeyError with the nearest name if there is none."""
+        found = self.find(name)
+        if found is None:
+            raise KeyError(f"outputs: there is no output {shown(name)}{suggestion(name, self.output_names)}")
+        return found
+
+    def find(self, name: str) -> Output | None:
+        """Return an output by name; None if there is none."""
+        require_order(name)
+        base, order = split_derivative(name)
         for finder in (self._coordinate, self._point, self._deflection, self._section):
-            if (found := finder(name, base, rate)) is not None:
+            if (found := finder(name, base, order)) is not None:
                 return found
-        if rate == 0 and (found := self._reaction(name)) is not None:
-            return found
-        word, _, rest = name.partition(".")
-        if word in RATE_PREFIXES and rest in self.system.names:
-            raise KeyError(f'outputs: there is no output {shown(name)}; did you mean "{rest}{RATE_PREFIXES[word]}"?')
-        raise KeyError(f"outputs: there is no output {shown(name)}{suggestion(name, self.output_names)}")
+        return self._reaction(name) if order == 0 else None
 
     @property
     def output_names(self) -> list[str]:
+        """Names that are suggested for unknown ones."""
         links = [link.name for link in self.system.robot.links]
         bent = [link.name for link in self.system.robot.links if link.flexible is not None]
         return [
@@ -148,28 +149,29 @@ class Signals:
                 for place in ("tip", *self.points, *(f"{link}.tip" for link in links))
                 for axis in AXES
             ),
-            *(f"{each}'" for each in self.system.names),
+            *(derivative(each, order) for order in (1, 2) for each in self.system.names),
             *(f"deflection.{link}.{axis}" for link in bent for axis in AXES),
-            *(f"{link}.{what}(0)" for link in bent for what in ("strain", "moment")),
+            *(f"{link}.strain(0)" for link in bent),
+            *(f"{link}.{what}(0)" for link in links for what in ("moment", *SECTION_COMPONENTS)),
             *(f"reaction.{link}.{each}" for link in links for each in WRENCH_COMPONENTS),
             *(f"reaction.{row}" for row in self.system.constraints),
         ]
 
-    def _coordinate(self, name: str, base: str, rate: int) -> Output | None:
+    def _coordinate(self, name: str, base: str, order: int) -> Output | None:
         system = self.system
         if base not in system.names:
             return None
         k = system.index(base)
-        return Output(name, system.units[k] + ("", "/s", "/s2")[rate], rate, lambda: system.equations.q[k])
+        return Output(name, derivative_unit(system.units[k], order), order, lambda: system.equations.q[k])
 
-    def _point(self, name: str, base: str, rate: int) -> Output | None:
+    def _point(self, name: str, base: str, order: int) -> Output | None:
         place, _, axis = base.rpartition(".")
-        if axis not in tuple(AXES) or (found := self._place(place)) is None:
+        if axis not in AXES or (found := self._place(place)) is None:
             return None
         return Output(
             name,
-            ("m", "m/s", "m/s2")[rate],
-            rate,
+            derivative_unit("m", order),
+            order,
             lambda: self._position(*found)[AXES.index(axis)],
             place=(*self.system.place(*found), axis),
         )
@@ -181,54 +183,58 @@ class Signals:
         system.add_place(there, "place", number, at)
         return system.parametric.frame(number, there)(equations.q, self.stand_in(there.vector), equations.p)[1]
 
-    def _deflection(self, name: str, base: str, rate: int) -> Output | None:
+    def _deflection(self, name: str, base: str, order: int) -> Output | None:
         word, _, rest = base.partition(".")
         link, _, axis = rest.rpartition(".")
         names = [each.name for each in self.system.robot.links]
-        if word != "deflection" or axis not in tuple(AXES) or link not in names:
+        if word != "deflection" or axis not in AXES or link not in names:
             return None
         equations, number = self.system.equations, names.index(link)
-        unit = ("m", "m/s", "m/s2")[rate]
-        return Output(name, unit, rate, lambda: equations.tip_deflection(number)[AXES.index(axis)])
+        return Output(
+            name, derivative_unit("m", order), order, lambda: equations.tip_deflection(number)[AXES.index(axis)]
+        )
 
-    def _section(self, name: str, base: str, rate: int) -> Output | None:
+    def _section(self, name: str, base: str, order: int) -> Output | None:
         """Strain, force or moment of a section of a link."""
-        match = SECTION_PATTERN.fullmatch(base)
-        if match is None or match["link"] not in [each.name for each in self.system.robot.links]:
+        found = split_section(base)
+        if found is None or found.link not in [each.name for each in self.system.robot.links]:
             return None
-        system, link, what = self.system, match["link"], match["what"]
+        link, what, arguments = found
         if what == "strain":
-            x, y, z = self.gauge(name, link, match["x"])
-            at = (y, z) if "," in match["x"] else None  # checked against the section if it is given
-            path = None if is_gripped(system.robot.link(link)) else lambda: self._strain(link, x, at)
-            if rate and path is None:
-                raise ValueError(
-                    f"{name}: how fast strain changes is not known of a link that slides through its joint"
-                )
-            return Output(
-                name,
-                "1",
-                rate,
-                path,
-                lambda q, v, a, loads, forces: system.strain(link, x, q, at=at),
-                place=(link, what, x, y, z),
-            )
-        if rate:
+            return self._gauge_output(name, link, arguments, order)
+        if order:
             return None
         if what == "moment":
             what = self._bent(name, link)
         if what not in SECTION_COMPONENTS:
-            raise KeyError(
-                f"there is no output {shown(name)}{suggestion(what, ['strain', 'moment', *SECTION_COMPONENTS])}"
-            )
-        (x,) = _numbers(name, match["x"], 1)
+            return None
+        system, component = self.system, SECTION_COMPONENTS.index(what)
+        (x,) = read_numbers(name, arguments, 1)
         system.place(link, x)
 
         def cut(q: Array, v: Array, a: Array, loads: Any, forces: Any) -> Array:
-            found = system.section_forces(link, x, q, v, a, loads=loads, constraint_forces=forces)
-            return np.asarray(found[..., SECTION_COMPONENTS[what]])
+            across = system.section_forces(link, x, q, v, a, loads=loads, constraint_forces=forces)
+            return np.asarray(across[..., component])
 
-        return Output(name, "N" if SECTION_COMPONENTS[what] < 3 else "N m", read=cut, place=(link, what, x))
+        return Output(name, "N" if component < 3 else "N m", read=cut, place=(link, what, x))
+
+    def _gauge_output(self, name: str, link: str, arguments: str, order: int) -> Output:
+        """Return the strain of a link, or a derivative of it."""
+        system = self.system
+        x, y, z = self.gauge(name, link, arguments)
+        at = (y, z) if "," in arguments else None  # checked against the section if it is given
+        path = None if is_gripped(system.robot.link(link)) else lambda: self._strain(link, x, at)
+        if order and path is None:
+            raise ValueError(f"{name}: how fast strain changes is not known of a link that slides through its joint")
+        return Output(
+            name,
+            derivative_unit("1", order),
+            order,
+            path,
+            lambda q, v, a, loads, forces: system.strain(link, x, q, at=at),
+            needs_forces=False,
+            place=(link, "strain", x, y, z),
+        )
 
     def _strain(self, link: str, x: float, at: tuple[float, float] | None) -> Any:
         """Return a strain as an expression; it is linear in the coordinates of a link that does not slide through its
@@ -249,9 +255,9 @@ class Signals:
     def gauge(self, name: str, link: str, given: str) -> tuple[float, float, float]:
         """Return x and the point (y, z) of the section, from the text in brackets; on the surface unless given."""
         if given.count(",") == 2:
-            x, y, z = _numbers(name, given, 3)
+            x, y, z = read_numbers(name, given, 3)
             return x, y, z
-        (x,) = _numbers(name, given, 1)
+        (x,) = read_numbers(name, given, 1)
         try:
             return x, *surface_point(self.system.robot.link(link), x)
         except ValueError as error:
@@ -293,27 +299,9 @@ class Signals:
             return links[-1], None
         if word.endswith(".tip") and word.removesuffix(".tip") in links:
             return word.removesuffix(".tip"), None
-        match = PLACE_PATTERN.fullmatch(word)
-        if match is None or match["link"] not in links:
+        found = split_place(word)
+        if found is None or found[0] not in links:
             return None
-        (x,) = _numbers(word, match["x"], 1)
-        self.system.place(match["link"], x)
-        return match["link"], x
-
-
-def _primes(name: str) -> tuple[str, int]:
-    """A name without the primes at its end, and how many there are."""
-    base = name.rstrip("'")
-    return base, len(name) - len(base)
-
-
-def _numbers(name: str, text: str, count: int) -> list[float]:
-    parts = [each.strip() for each in text.split(",")]
-    try:
-        found = [float(each) for each in parts]
-    except ValueError:
-        found = []
-    if len(found) != count:
-        what = "a distance from the link's root (m)" if count == 1 else "x, y and z (m)"
-        raise ValueError(f"{name}: in the brackets must stand {what}")
-    return found
+        (x,) = read_numbers(word, found[1], 1)
+        self.system.place(found[0], x)
+        return found[0], x

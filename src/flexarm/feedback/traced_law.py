@@ -172,7 +172,7 @@ class TracedLaw:
         symbols, rates = [ca.SX(0, 1)], [ca.SX(0, 1)]
         for name, motor in self._motors.items():
             k, torque = self.system.inputs.index(name), ca.SX.sym(f"motor_{name}")
-            rates.append(motor.rate(commands[k], torque))
+            rates.append(motor.torque_rate(commands[k], torque))
             symbols.append(torque)
             commands[k] = torque
         return commands, ca.vertcat(*symbols), ca.vertcat(*rates)

@@ -1,7 +1,6 @@
-"""Parts of messages for users (values, names, suggestions) and collection of warnings by thread.
+"""Parts of messages for users (values, names, suggestions), and warnings, which can be collected by thread.
 
-`warnings.catch_warnings` is global to the process. Therefore the first thread that collects warnings enters it, the
-last one leaves it, and each warning is passed to the thread that raised it.
+`warnings.catch_warnings` is global to the process, so it cannot collect the warnings of one thread.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -89,48 +87,24 @@ def _nearest(name: object, known: Sequence[str]) -> list[str]:
     return get_close_matches(str(name), known, n=1)
 
 
-_lock = threading.Lock()
-_own = threading.local()
-_listeners = 0
-_caught: Any = None
+_collection = threading.local()  # .messages: list of the present thread
+
+
+def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
+    """Give a warning to `collect_warnings` of this thread, or else to Python; `stacklevel` as in `warnings.warn`."""
+    messages: list[str] | None = getattr(_collection, "messages", None)
+    if messages is None:
+        warnings.warn(message, category, stacklevel=stacklevel + 1)
+    elif message not in messages:
+        messages.append(message)
 
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Collect the texts of all UserWarnings raised by the current thread, each once, instead of showing them."""
+    """Collect the texts of the warnings that flexarm gives in this thread, each once, instead of showing them."""
     messages: list[str] = []
-    _enter()
-    before, _own.messages = getattr(_own, "messages", None), messages
+    before, _collection.messages = getattr(_collection, "messages", None), messages
     try:
         yield messages
     finally:
-        _own.messages = before
-        _leave()
-
-
-def _enter() -> None:
-    global _listeners, _caught
-    with _lock:
-        if not _listeners:
-            _caught = warnings.catch_warnings()
-            _caught.__enter__()
-            warnings.simplefilter("always", UserWarning)
-            show_others = warnings.showwarning
-
-            def show(message: Any, category: Any, *rest: Any, **named: Any) -> None:
-                messages = getattr(_own, "messages", None)
-                if messages is None or not issubclass(category, UserWarning):
-                    show_others(message, category, *rest, **named)
-                elif str(message) not in messages:
-                    messages.append(str(message))
-
-            warnings.showwarning = show
-        _listeners += 1
-
-
-def _leave() -> None:
-    global _listeners
-    with _lock:
-        _listeners -= 1
-        if not _listeners:
-            _caught.__exit__(None, None, None)
+        _collection.messages = before

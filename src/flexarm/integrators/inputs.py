@@ -27,8 +27,7 @@ from flexarm.foundation.validation import Array, real_array
 from flexarm.integrators.constraint_solver import Stabilization
 from flexarm.integrators.controlled_plant import ControlledPlant, error_weights
 from flexarm.integrators.loads import loads_of
-from flexarm.integrators.plant import Loads, Plant
-from flexarm.integrators.step_runner import PlantParameters
+from flexarm.integrators.plant import Loads, Plant, PlantParameters
 from flexarm.profiles.bandwidth import Bandwidth, StepBounds, combined_bandwidth, node_factor, unlimited_bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, SegmentTable, Stretch
 from flexarm.profiles.derived import DATA_SEGMENTS, pieces_of
@@ -69,8 +68,8 @@ class Schedule:
         self.require_data(duration)
         seen: list[tuple[str, Bandwidth]] = []
 
-        def known(name: str, each: Profile, rate: int) -> Profile:
-            found, outlook = each.look(0.0, duration, rate)
+        def known(name: str, each: Profile, order: int) -> Profile:
+            found, outlook = each.look(0.0, duration, order)
             seen.append((name, outlook))
             return found
 
@@ -261,7 +260,7 @@ class Schedule:
             t = np.where((t >= stop) & (t < last), last, t)
         rows += [*now] if now is not None else [each.values(t) for each in self.torques]
         rows += [each.values(t) for _, parts in self.loads for each in parts]
-        rows += [each.values(t, rate) for rate in range(3) for each in self.motions.values()]
+        rows += [each.values(t, order) for order in range(3) for each in self.motions.values()]
         if self.law is not None:
             rows += [*(channel(t) for channel in self.law.channels), *self.law.parameters]
         out = np.empty((len(t), len(rows)))
@@ -286,32 +285,28 @@ class Schedule:
                 return self.inputs(t[:k], held), failure
         return self.inputs(t, held), None
 
-    def over(self, t: float, held: HeldTorques | None = None) -> StretchInputs:
-        """Return the inputs from t until the next stop (or kink of what is held), for a driver.
-
-        What can be a table of coefficients is one; otherwise functions are called at the times of the steps.
-        """
+    def table(self, t: float, held: HeldTorques | None = None) -> SegmentTable | None:
+        """Return the coefficients of the inputs from t until the next stop, or kink of what is held; None if one of
+        them can only be called."""
         for stop, last in self._late:
             t = last if stop <= t < last else t
         stretch = bisect_right(self._jumps, t)
         if self._table_of is None or self._table_of[0] != stretch:
             segments = self._segments(t)
             self._table_of = stretch, None if segments is None else SegmentTable(segments)
-        table = self._table_of[1]
-        if table is not None and held is not None:
-            table = table.replaced(1, held.segments(t))
-        return StretchInputs(self, held, table)
+        found = self._table_of[1]
+        return found if found is None or held is None else found.replaced(1, held.segments(t))
 
     def _segments(self, t: float) -> list[CoefficientSegment] | None:
         """Return the coefficients of all inputs from t until the next stop; None where one can only be called."""
         wanted: list[tuple[Profile | Channel, int]] = [(each, 0) for each in self.torques]
         wanted += [(each, 0) for _, parts in self.loads for each in parts]
-        wanted += [(each, rate) for rate in range(3) for each in self.motions.values()]
+        wanted += [(each, order) for order in range(3) for each in self.motions.values()]
         wanted += [(each, 0) for each in (() if self.law is None else self.law.channels)]
         run = Stretch(0.0, float(self.pace.edges[-1]), self.pace.edges_between)
         found = [CoefficientSegment(slope=1.0)]
-        for source, rate in wanted:
-            one = source.segment(t, run) if isinstance(source, Channel) else source.segment(t, run, rate)
+        for source, order in wanted:
+            one = source.segment(t, run) if isinstance(source, Channel) else source.segment(t, run, order)
             if one is None:
                 return None
             found.append(one)
@@ -323,31 +318,12 @@ class Schedule:
         for name, source in self._sources:
             try:
                 values = [float(source(t)[0])]
-                values += [float(source(t, rate)[0]) for rate in (1, 2) if source in self.motions.values()]
+                values += [float(source(t, order)[0]) for order in (1, 2) if source in self.motions.values()]
             except Exception as error:
                 return StopRun(failure_reason(name, float(t[0]), error))
             if not np.isfinite(values).all():
                 return StopRun(f"{name} is not finite at t = {t[0]:.6g} s")
         return None
-
-
-class StretchInputs:
-    """Inputs of a plant over a stretch without jumps (`codegen.driver.DriverInputs`)."""
-
-    def __init__(self, schedule: Schedule, held: HeldTorques | None, table: SegmentTable | None) -> None:
-        self._schedule, self.held, self._table = schedule, held, table
-
-    @property
-    def segments(self) -> Any:
-        """Coefficients of all inputs, if all have them."""
-        return None if self._table is None else self._table.array
-
-    def __call__(self, times: Array) -> Array:
-        """Return rows of inputs at times (s); raise `Ending` where a function of the user fails."""
-        rows, failure = self._schedule.inputs_until_failure(times, self.held)
-        if failure is not None:
-            raise failure
-        return rows
 
 
 def _torques(system: System, torque: Any) -> list[Profile]:

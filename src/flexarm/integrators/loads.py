@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_number
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile
@@ -107,7 +106,7 @@ def warn_of_idle_loads(system: System, loads: list[tuple[LoadPoint, list[Profile
         ]
         if idle:
             families = " or ".join(dict.fromkeys(each for left in missing.values() for each in left))
-            warnings.warn(
+            warn(
                 f"loads[{k}]: {', '.join(idle)} on link '{name}' moves nothing that was picked: shapes are those of a "
                 f"robot that stays in its plane, without its loads; give numbers of {families} ({', '.join(missing)})",
                 ValidityWarning,

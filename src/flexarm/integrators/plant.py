@@ -26,6 +26,7 @@ from flexarm.dynamics.model_structure import Structure
 from flexarm.dynamics.parameters import Parameters, ParameterSymbols
 from flexarm.feedback.traced_law import TracedLaw
 from flexarm.foundation.dataclass import dataclass
+from flexarm.foundation.validation import Array
 from flexarm.integrators.constraint_solver import ConstraintSolver, Stabilization
 from flexarm.integrators.link_loops import SharedLinks, has_shared_links
 from flexarm.integrators.state import Layout
@@ -38,6 +39,14 @@ class Loads:
 
     links: tuple[int, ...] = ()
     places: Parameters = field(default_factory=Parameters)
+
+
+@dataclass(frozen=True)
+class PlantParameters:
+    """Numbers of a robot for the functions of its plant, and the size of each coordinate."""
+
+    numbers: Array
+    sizes: Array
 
 
 class WithNumbers:

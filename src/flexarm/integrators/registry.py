@@ -15,9 +15,10 @@ from flexarm.integrators.constraint_solver import checked as checked_stabilizati
 from flexarm.integrators.esdirk import Esdirk
 from flexarm.integrators.generalized_alpha import GeneralizedAlpha, Newmark
 from flexarm.integrators.method import Method
-from flexarm.integrators.plant import Plant
-from flexarm.integrators.step_runner import CompiledStepper, PlantParameters, Stepper
+from flexarm.integrators.plant import Plant, PlantParameters
+from flexarm.integrators.step_runner import CompiledStepper
 from flexarm.integrators.step_size import StepSize, Tolerance
+from flexarm.integrators.stepper import ScalarStepper
 from flexarm.integrators.sundials import SundialsStepper
 
 METHODS: dict[str, Callable[[], Method]] = {
@@ -37,7 +38,7 @@ FOR_SUNDIALS = Baumgarte(20.0, 20.0)  # it has no steps of ours after which to p
 class Solver(Protocol):
     """Selects the steps of a plant and their sizes."""
 
-    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> Stepper: ...
+    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> ScalarStepper: ...
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize: ...
 
@@ -49,7 +50,7 @@ class Compiled:
     method: Method
     tolerance: Tolerance
 
-    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> Stepper:
+    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> ScalarStepper:
         return CompiledStepper(plant, self.method, count, native, given)
 
     def step_size(self, duration: float, dt: float | None, sample: float) -> StepSize:
@@ -63,7 +64,7 @@ class Sundials:
     kind: str
     tolerance: Tolerance
 
-    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> Stepper:
+    def stepper(self, plant: Plant, count: int, native: Native, given: PlantParameters) -> ScalarStepper:
         rtol, atol = self.tolerance.rtol, self.tolerance.atol
         return SundialsStepper(plant, self.kind, count, rtol, rtol / 10 + atol, given)
 
@@ -102,7 +103,7 @@ def chosen_stabilization(given: object, method: object) -> Stabilization:
     return FOR_SUNDIALS if method in SUNDIALS else Baumgarte() if method == "newmark-baumgarte" else chosen
 
 
-def name_of(method: object, stepper: Stepper) -> str:
+def name_of(method: object, stepper: ScalarStepper) -> str:
     """Return the name of the method in use for the argument `method`."""
     if isinstance(method, str) and method != "auto":
         return method

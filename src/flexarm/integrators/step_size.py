@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from math import ceil
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from flexarm.codegen.driver import Driver, DriverControl
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.integrators.plant import Plant
@@ -129,49 +127,26 @@ class Tolerance:
         return self.mass * rate * rate  # infinite at most: ** would raise
 
 
+@dataclass(frozen=True)
 class StepSize:
-    """Size of the next step (`dt`, s), and how a driver may change it.
+    """Tolerance of the steps of a run and, for fixed steps, their size.
 
     Parameters
     ----------
-    tolerance : Tolerance
     duration : float
         Of the run (s).
     fixed : float or None
-        Size of all steps (s), as nearly as breakpoints allow; None: errors are controlled.
+        Size of all steps (s), as nearly as stops allow; None: errors are controlled.
     follows_inputs : bool
         True if steps must resolve the inputs.
     """
 
-    def __init__(
-        self, tolerance: Tolerance, duration: float, fixed: float | None = None, follows_inputs: bool = True
-    ) -> None:
-        self.tolerance, self.duration, self.follows_inputs = tolerance, duration, follows_inputs
-        self.fixed = fixed is not None
-        self.dt = FIRST_STEP * min(1.0, duration) if fixed is None else fixed
+    tolerance: Tolerance
+    duration: float
+    fixed: float | None = None
+    follows_inputs: bool = True
 
-    def restart(self) -> None:
-        """Take shorter steps after a jump that shakes the robot."""
-        if not self.fixed:
-            self.dt = AFTER_JUMP * min(self.dt, FIRST_STEP * min(1.0, self.duration))
-
-    def instruct(self, driver: Driver, t: float, stop: float, longest: float) -> DriverControl:
-        """Tell a driver how long steps from t to a stop may be; inputs and stability allow the `longest`."""
-        tolerance, control = self.tolerance, driver.control
-        driver.set_bounds(
-            horizon=tolerance.horizon,
-            solved=tolerance.solved,
-            error_limit=tolerance.share,
-            unsolved_limit=tolerance.allowed,
-        )
-        control.t, control.stop, control.longest, control.is_fixed = t, stop, longest, self.fixed
-        control.smallest = SMALLEST_STEP * min(1.0, self.duration)
-        control.dt = self.dt
-        if self.fixed:
-            control.dt = (stop - t) / max(1, ceil((stop - t) / min(self.dt, longest) - 1e-9))
-        return control
-
-    def learn(self, control: DriverControl) -> None:
-        """Take over the step size that a driver has chosen."""
-        if not self.fixed:
-            self.dt = control.dt
+    @property
+    def first(self) -> float:
+        """Size of the first step (s)."""
+        return FIRST_STEP * min(1.0, self.duration) if self.fixed is None else self.fixed

@@ -16,14 +16,15 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
 
-from flexarm.codegen.driver import LARGEST_STATE, TIME_SLACK, Driver, DriverInputs, DriverStatus
+from flexarm.codegen.driver import LARGEST_STATE, TIME_SLACK, Driver, DriverStatus
 from flexarm.codegen.evaluator import Evaluator, SharedFunction
 from flexarm.codegen.library import building
 from flexarm.codegen.loops import Runner
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report, report
-from flexarm.integrators.plant import Plant
-from flexarm.integrators.step_runner import InitialAccelerations, PlantParameters
+from flexarm.integrators.plant import Plant, PlantParameters
+from flexarm.integrators.step_runner import InitialAccelerations
+from flexarm.integrators.stepper import ScalarStepper
 
 MOST_INTERVALS = 250  # in one call of CVODES
 MAX_STORED_INTEGRATORS = 8  # integrators of different structures, tolerances, ...
@@ -33,7 +34,7 @@ _made: OrderedDict[tuple[object, ...], tuple[Plant, ca.Function, Callable[[], ca
 INPUT_NODES = tuple(((1 - np.cos(np.pi * np.arange(9) / 8)) / 2).tolist())  # at which the inputs are polynomials
 
 
-class SundialsStepper:
+class SundialsStepper(ScalarStepper):
     """Up to `capacity` intervals of CVODES in one call; `kind` is "adams" or "bdf"."""
 
     explicit = softens = False
@@ -44,10 +45,10 @@ class SundialsStepper:
     ) -> None:
         count = min(capacity, MOST_INTERVALS)
         self.plant, self.count, self.nodes = plant, count, INPUT_NODES
-        self.sizes, self._numbers = given.sizes, given.numbers
+        self._numbers = given.numbers
         layout = plant.layout
         parts = plant.input_count, INPUT_NODES, given.numbers, layout.every_a, layout.every_aux
-        self.driver = Driver(layout.size, 1, *parts, estimate=1, patience=1, capacity=count)
+        self._share(Driver(layout.size, 1, *parts, estimate=1, patience=1, capacity=count), given.sizes)
         nodes = np.array(INPUT_NODES)
         self._to_coefficients = np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1))
         self._options = {
@@ -64,13 +65,10 @@ class SundialsStepper:
             start = self.plant.start
             self._start = Evaluator(SharedFunction(start, [1, 0, 0, 1][: start.n_out()]), native=False)
             self.report = Report(Runner(report(self.plant)), self._numbers)
-            self.starts = InitialAccelerations(Runner(start), self._numbers)
-        self._parameters = np.concatenate([self._numbers, self.sizes[self.plant.free]])
+            self._starts = InitialAccelerations(Runner(start), self._numbers)
+        self._parameters = np.concatenate([self._numbers, given.sizes[self.plant.free]])
 
-    def sampler(self, lags: Array, rate: float, slack: float) -> None:
-        """Return nothing: every sample of a digital controller is a breakpoint."""
-
-    def advance(self, inputs: DriverInputs) -> DriverStatus:
+    def _advance(self) -> DriverStatus:
         """Go from interval to interval; CVODES keeps the tolerances itself."""
         control, path = self.driver.control, self.driver.path
         left, below = control.stop - control.t, np.nextafter(control.stop, -np.inf)
@@ -78,7 +76,7 @@ class SundialsStepper:
         rows = []
         for k in range(min(needed, self.count, control.most_steps)):
             try:
-                rows.append(inputs(np.minimum(control.t + control.dt * (k + np.array(INPUT_NODES)), below)))
+                rows.append(self(np.minimum(control.t + control.dt * (k + np.array(INPUT_NODES)), below)))
             except Exception:
                 if not rows:
                     raise
@@ -99,7 +97,7 @@ class SundialsStepper:
     def _states(self, state: Array, inputs: Array, dt: float) -> Array:
         """Return the states after intervals of dt (s) with these inputs at their nodes."""
         plant, n, free, steps = self.plant, self.plant.n, self.plant.free, len(inputs)
-        scale = self.sizes[free]
+        scale = self.sizes[0, free, 0]
         at = plant.layout
         x0 = np.concatenate(
             [state[at.every_q][free] / scale, state[at.every_v][free] / scale, state[[at.work, at.lost]]]
@@ -120,12 +118,21 @@ class SundialsStepper:
         a, given, drained, *forces = self._start(q, v, ends, none, none, self._numbers)
         return np.column_stack([q, v, a, a, x[:, -2:], given, drained, *forces])[:steps]
 
-    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
-        return self._start(q, v, u, np.zeros(1), np.zeros(1), self._numbers)
+    def start(self, states: Array, inputs: Array, sizes: Array) -> list[Array]:
+        at, state, none = self.plant.layout, states[0, :, 0], np.zeros(1)
+        found = self._start(state[at.every_q], state[at.every_v], inputs[0, :, 0], none, none, self._numbers)
+        return [np.reshape(each, (1, -1, 1)) for each in found]
 
-    def longest_step(self, state: Array, u: Array, duration: float) -> float:
+    @property
+    def starts(self) -> InitialAccelerations:
+        return self._starts
+
+    def numbers_of(self, member: int) -> Array:
+        return self._numbers
+
+    def longest_steps(self, inputs: Array, duration: float) -> Array:
         """Return infinity: CVODES controls its own stability."""
-        return math.inf
+        return np.full(1, math.inf)
 
     def _integrated(self, x0: Array, u: Array) -> Array:
         """A row per interval; not numbers from where CVODES gives up."""

@@ -18,11 +18,12 @@ from flexarm.codegen.loops import RowLoop, Runner
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report, code_of
+from flexarm.integrators.lanes import Lanes
 from flexarm.integrators.method import Method
-from flexarm.integrators.plant import Plant
+from flexarm.integrators.plant import Plant, PlantParameters
 from flexarm.integrators.state import Layout, State
-from flexarm.integrators.step_runner import PlantParameters
 from flexarm.integrators.step_size import Tolerance
+from flexarm.integrators.stepper import USUAL_ACCELERATION
 
 EQUAL_INPUTS = 1e-18  # square, of all inputs: what differs by less has not jumped
 DIAGNOSTIC_COUNT = 5  # numbers that steps tell
@@ -138,7 +139,8 @@ class ZeroOrderHoldStepper:
         self.method, self._given, self._native = ZeroOrderHoldMethod(method), given, native
         self._code = code_of(plant, self.method)
         self.plant = self._code.plant
-        self.order, self.sizes = method.order, given.sizes
+        self.order, self.lanes = method.order, Lanes()
+        self.sizes, self.unusual = given.sizes[None, : self.plant.n, None], np.full((1, 1), USUAL_ACCELERATION)
         self.layout = ZeroOrderHoldLayout(self.plant.layout, self.plant.input_count)
         self.path = np.zeros((substeps + 1, self.layout.size))
         self.before, self.after = self.path[0], self.path[-1]
@@ -150,18 +152,14 @@ class ZeroOrderHoldStepper:
         self._horizon, self._solved = np.array([tolerance.horizon]), np.array([tolerance.solved])
         self._connect(self._code.runners(native))
 
-    @property
-    def is_compiled(self) -> bool:
-        return self._compiled
-
     def _connect(self, runners: list[Runner]) -> None:
         """Tie the arrays to the functions, in the virtual machine or as machine code."""
         step, start, report, _ = runners
-        self._compiled, substeps = step.library is not None, len(self.inputs)
+        self.is_compiled, substeps = step.library is not None, len(self.inputs)
         fixed = [self._dt, self._horizon, self._solved, self._softening, self.low, self.high, self._given.numbers]
         self._steps = RowLoop(step, [self.path[:-1], self.inputs.reshape(substeps, -1), *fixed], [self.path[1:]])
         self.raw = self._steps.repeated(substeps)  # what a call costs at least
-        waits = not self._compiled and self._native == "auto"
+        waits = not self.is_compiled and self._native == "auto"
         self.take: Callable[[], int] = self._interpreted if waits else self.raw
         self._start = Evaluator(SharedFunction(start.function, [1, 0, 0, 1][: start.function.n_out()]), native=False)
         self.report = Report(report, self._given.numbers)
@@ -176,8 +174,9 @@ class ZeroOrderHoldStepper:
         self._code.spend(clock.perf_counter() - begin)
         return done
 
-    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]:
-        """Accelerations, power of the inputs, power dissipated and, with constraints, their multipliers, for a first
-        step of size dt."""
-        softening = (np.array([float(each)]) for each in self.method.softening(dt))
-        return self._start(q, v, u, *softening, self._given.numbers)
+    def start(self, states: Array, inputs: Array, sizes: Array) -> list[Array]:
+        """Return accelerations, powers and multipliers, as `Stepper.start`."""
+        at, state = self.plant.layout, states[0, :, 0]
+        softening = (np.array([float(each)]) for each in self.method.softening(float(sizes[0])))
+        found = self._start(state[at.every_q], state[at.every_v], inputs[0, :, 0], *softening, self._given.numbers)
+        return [np.reshape(each, (1, -1, 1)) for each in found]

@@ -144,7 +144,7 @@ REST_COLOUR = "0.65"
 MODE_AMPLITUDE = 0.15  # largest drawn displacement as a fraction of the robot's size
 
 
-def plot_modes(modes: ModeSet, most: int = 4) -> Picture:
+def plot_modes(modes: ModeSet, *, most: int = 4) -> Picture:
     """Plot the first vibration modes of a robot, each in both directions from the posture at rest.
 
     Parameters

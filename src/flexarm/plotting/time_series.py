@@ -21,10 +21,12 @@ from flexarm.plotting.style import (
     place_legend,
     wrap_title,
 )
-from flexarm.results.by_name import available, coordinates_of, named
+from flexarm.results.by_name import coordinates_of, label_of, one_quantity
 from flexarm.results.run import Run
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from flexarm.control.inversion.result import Inversion
     from flexarm.results.run import Run
 
@@ -131,11 +133,10 @@ def _figure(runs: Mapping[str, Run], chosen: list[str], with_distance: bool) -> 
     count = len(chosen) + with_distance
     figure, plots = create_panels(count, height=1.9, columns=1 if count <= 3 else 2)
     for plot, name in zip(plots, chosen):
-        for k, (label, run) in enumerate(runs.items()):
-            if name not in available(run.data) and any(name in available(each.data) for each in runs.values()):
-                continue  # a rigid twin has no elastic coordinates
-            draw_line(plot, k, run.time.values, run[name].values, label)
-            plot.set_ylabel(escape_math(name if ".strain(" in name else fill(named(run.data, name).label, 26)))
+        for k, (label, series) in enumerate(_series_of_runs(runs, name).items()):
+            if series is not None:
+                draw_line(plot, k, series["time"].values, series.values, label)
+                plot.set_ylabel(escape_math(fill(label_of(series), 26)))
     if with_distance:
         one, two = runs.values()
         distance = 1000 * np.linalg.norm(one.compare(two)["tip"].values, axis=1)
@@ -149,6 +150,20 @@ def _figure(runs: Mapping[str, Run], chosen: list[str], with_distance: bool) -> 
         columns = 1 if max(map(len, labels)) > 30 else min(4, len(labels))
         place_legend(figure, plots[0], "upper", ncols=columns, fontsize=9)
     return figure
+
+
+def _series_of_runs(runs: Mapping[str, Run], name: str) -> dict[str, xr.DataArray | None]:
+    """Return a quantity of each run; None for runs without it (a rigid twin has no strain) if another one has it."""
+    found: dict[str, xr.DataArray | None] = {}
+    problem: Exception | None = None
+    for label, run in runs.items():
+        try:
+            found[label] = one_quantity(run, name)
+        except (KeyError, ValueError) as error:
+            found[label], problem = None, problem or error
+    if problem is not None and all(each is None for each in found.values()):
+        raise problem
+    return found
 
 
 def _common_quantities(runs: Mapping[str, Run]) -> list[str]:

@@ -13,7 +13,16 @@ from flexarm.foundation.validation import Array
 from flexarm.profiles.bandwidth import Bandwidth, combined_bandwidth, unlimited_bandwidth
 from flexarm.profiles.coefficients import CoefficientSegment, Stretch, fit_segment
 from flexarm.profiles.profile import Profile
-from flexarm.profiles.segments import ChirpSegment, Formula, Opaque, Segment, Spline, Wave, segment_bandwidth
+from flexarm.profiles.segments import (
+    ChirpSegment,
+    Formula,
+    Opaque,
+    Segment,
+    Spline,
+    Wave,
+    derivative_functions,
+    segment_bandwidth,
+)
 
 DATA_SEGMENTS = (Wave, ChirpSegment, Spline)  # pieces whose values are given by their numbers
 
@@ -38,14 +47,14 @@ class DelayedSegment:
     piece: Segment
     began: float = -np.inf
 
-    def value(self, t: Array, rate: int) -> Array:
-        return np.asarray(self.amplitude * self.piece.value(np.maximum(t - self.delay, self.began), rate))
+    def value(self, t: Array, order: int) -> Array:
+        return np.asarray(self.amplitude * self.piece.value(np.maximum(t - self.delay, self.began), order))
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[DelayedSegment, Bandwidth]:
+    def look(self, begin: float, end: float, order: int) -> tuple[DelayedSegment, Bandwidth]:
         first, last = max(begin - self.delay, self.began), end - self.delay
         if not first < last:  # but for rounding
             return self, unlimited_bandwidth()
-        found, outlook = segment_bandwidth(self.piece, first, last, rate)
+        found, outlook = segment_bandwidth(self.piece, first, last, order)
         return DelayedSegment(self.amplitude, self.delay, found, self.began), outlook.delayed(1.0, -self.delay)
 
 
@@ -59,20 +68,20 @@ class DelayedSum:
 
     copies: tuple[DelayedSegment, ...]
 
-    def value(self, t: Array, rate: int) -> Array:
-        return np.asarray(sum((each.value(t, rate) for each in self.copies), np.zeros(np.shape(t))))
+    def value(self, t: Array, order: int) -> Array:
+        return np.asarray(sum((each.value(t, order) for each in self.copies), np.zeros(np.shape(t))))
 
-    def expression(self, t: Any, rate: int) -> Any:
-        return sum(each.amplitude * each.piece.expression(t - each.delay, rate) for each in self.copies)
+    def expression(self, t: Any, order: int) -> Any:
+        return sum(each.amplitude * each.piece.expression(t - each.delay, order) for each in self.copies)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
-        found, outlooks = zip(*(each.look(begin, end, rate) for each in self.copies), strict=True)
+    def look(self, begin: float, end: float, order: int) -> tuple[Segment, Bandwidth]:
+        found, outlooks = zip(*(each.look(begin, end, order) for each in self.copies), strict=True)
         return DelayedSum(found), combined_bandwidth(outlooks)
 
-    def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
+    def segment(self, stretch: Stretch, order: int) -> CoefficientSegment | None:
         if any(isinstance(each.piece, Opaque) for each in self.copies):
             return None
-        return fit_segment(lambda t: self.value(t, rate), stretch)
+        return fit_segment(lambda t: self.value(t, order), stretch)
 
 
 def copied(profile: Profile, amplitudes: Sequence[float], delays: Sequence[float], name: str) -> Profile:
@@ -111,30 +120,24 @@ class SecondRate:
 
     of: Segment
 
-    def value(self, t: Array, rate: int) -> Array:
-        if rate == 0:
+    def value(self, t: Array, order: int) -> Array:
+        if order == 0:
             return self.of.value(t, 2)
-        return np.broadcast_to(self._rates[rate](t[None, :]).full()[0], t.shape)
+        return np.broadcast_to(self._rates[order](t[None, :]).full()[0], t.shape)
 
-    def expression(self, t: Any, rate: int) -> Any:
-        return self._rates[rate](t)
+    def expression(self, t: Any, order: int) -> Any:
+        return self._rates[order](t)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Segment, Bandwidth]:
+    def look(self, begin: float, end: float, order: int) -> tuple[Segment, Bandwidth]:
         """A wave and its rates are equally fast; so is, nearly, what is as smooth as a profile of this kind."""
         return self, segment_bandwidth(self.of, begin, end, 2)[1]
 
-    def segment(self, stretch: Stretch, rate: int) -> CoefficientSegment | None:
-        return fit_segment(lambda t: self.value(t, rate), stretch)
+    def segment(self, stretch: Stretch, order: int) -> CoefficientSegment | None:
+        return fit_segment(lambda t: self.value(t, order), stretch)
 
     @cached_property
     def _rates(self) -> list[Any]:
-        import casadi as ca
-
-        t = ca.SX.sym("t")
-        found = [ca.SX(self.of.expression(t, 2))]
-        for _ in range(2):
-            found.append(ca.jacobian(found[-1], t))
-        return [ca.Function("rate", [t], [ca.densify(each)]) for each in found]
+        return derivative_functions(lambda t: self.of.expression(t, 2))
 
 
 def second_rate(profile: Profile, where: str) -> Profile:

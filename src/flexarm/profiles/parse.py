@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from flexarm.foundation.messages import shown
@@ -79,8 +80,6 @@ def _function_profile(function: Function, where: str) -> Profile:
 
 def _formula_channels(function: Function, values: Array) -> tuple[Channel, ...] | None:
     """Profiles inside the function; None if it is no formula that arrays may be put into."""
-    import casadi as ca
-
     symbol = ca.SX.sym("t")
     try:
         with tracing(symbol) as trace:

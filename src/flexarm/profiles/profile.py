@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from functools import cached_property, wraps
 from typing import Any, ParamSpec
 
+import casadi as ca
 import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
@@ -48,7 +49,7 @@ class Profile:
         The segments.
     name : str
         How the profile is printed.
-    made : Made, optional
+    made : ProfileSource, optional
         Function and numbers that made it, so that one of the numbers can be changed.
     data : (float, float), optional
         First and last time of the data behind it (s).
@@ -81,26 +82,38 @@ class Profile:
                 found.append((time, right - left))
         return found
 
-    def __call__(self, t: Any, rate: int = 0) -> Any:
-        """Value (or its first or second rate) at a time or an array of times; also at a symbol, inside a law."""
-        if isinstance(rate, (bool, float)) or rate not in (0, 1, 2):
-            raise ValueError(f"rate = {shown(rate)}: must be 0 (the value), 1 or 2")
+    def __call__(self, t: Any, order: int = 0) -> Any:
+        """Evaluate the profile, or a derivative, at a time, an array of times, or a symbol inside a law.
+
+        Parameters
+        ----------
+        t : float or array_like
+            Times (s).
+        order : {0, 1, 2}, optional
+            Order of the derivative.
+
+        Returns
+        -------
+        float or ndarray
+        """
+        if isinstance(order, (bool, float)) or order not in (0, 1, 2):
+            raise ValueError(f"order = {shown(order)}: must be 0 (the value), 1 or 2")
         if is_symbol(t):
-            return at_symbol(self, t, rate)
+            return at_symbol(self, t, order)
         times = np.atleast_1d(real_array("t", t))
         if np.isnan(times).any():
             raise ValueError("t = nan: must be a time (s)")
-        out = self.values(times, rate)
+        out = self.values(times, order)
         return out if np.ndim(t) else float(out[0])
 
-    def values(self, times: Array, rate: int = 0) -> Array:
+    def values(self, times: Array, order: int = 0) -> Array:
         """Evaluate the profile, or a derivative, on an array of times.
 
         Parameters
         ----------
         times : ndarray
             Times (s), not checked.
-        rate : {0, 1, 2}, optional
+        order : {0, 1, 2}, optional
             Order of the derivative.
 
         Returns
@@ -110,16 +123,16 @@ class Profile:
         out = np.empty(times.shape)
         if len(self.pieces) == 1 or times.size < 2:
             k = bisect_right(self.breaks, times.item()) if times.size == 1 else 0
-            out[...] = self.pieces[k].value(times, rate)
+            out[...] = self.pieces[k].value(times, order)
             return out
         which = self._breaks.searchsorted(times, side="right")
         first, last = int(which.min()), int(which.max())
         for k in range(first, last + 1):
             here: Any = ... if first == last else which == k
-            out[here] = self.pieces[k].value(times[here], rate)
+            out[here] = self.pieces[k].value(times[here], order)
         return out
 
-    def segment(self, t: float, run: Stretch, rate: int = 0) -> CoefficientSegment | None:
+    def segment(self, t: float, run: Stretch, order: int = 0) -> CoefficientSegment | None:
         """Return the coefficients of the segment that holds at a time.
 
         Parameters
@@ -128,7 +141,7 @@ class Profile:
             Time (s).
         run : Stretch
             Stretch without jumps over which the coefficients hold.
-        rate : {0, 1, 2}, optional
+        order : {0, 1, 2}, optional
             Order of the derivative.
 
         Returns
@@ -139,26 +152,26 @@ class Profile:
         k = int(self._breaks.searchsorted(t, side="right"))
         piece, begin = self.pieces[k], self.breaks[k - 1] if k else -np.inf
         until = self.breaks[k] if k < len(self.breaks) else np.inf
-        return piece.segment(run.within(begin, until), rate) if hasattr(piece, "segment") else None
+        return piece.segment(run.within(begin, until), order) if hasattr(piece, "segment") else None
 
     @cached_property
     def _breaks(self) -> Array:
         return np.array(self.breaks)
 
-    def look(self, begin: float, end: float, rate: int) -> tuple[Profile, Bandwidth]:
+    def look(self, begin: float, end: float, order: int) -> tuple[Profile, Bandwidth]:
         """Determine the bandwidth of the profile.
 
         Parameters
         ----------
         begin, end : float
             Part that is evaluated (s).
-        rate : int
-            Highest derivative that is needed.
+        order : int
+            Order of the highest derivative that is needed.
 
         Returns
         -------
         tuple
-            The bandwidth, and the profile with breaks where functions of the user jump.
+            The profile with breaks where functions of the user jump, and its bandwidth.
         """
         starts: list[float] = []
         pieces: list[Segment] = []
@@ -166,33 +179,31 @@ class Profile:
         for start, stop, piece in zip(self.starts, (*self.breaks, np.inf), self.pieces, strict=True):
             first, last = max(start if starts else begin, begin), min(stop, end)
             found, outlook = (
-                segment_bandwidth(piece, first, last, rate) if first < last else (piece, unlimited_bandwidth())
+                segment_bandwidth(piece, first, last, order) if first < last else (piece, unlimited_bandwidth())
             )
             starts += [start, *outlook.jumps]
             pieces += [found] * (1 + len(outlook.jumps))
             outlooks.append(outlook)
         return Profile(tuple(starts), tuple(pieces), self.name), combined_bandwidth(outlooks)
 
-    def expression(self, t: Any, rate: int = 0) -> Any:
+    def expression(self, t: Any, order: int = 0) -> Any:
         """Return the profile, or a derivative, as a CasADi expression.
 
         Parameters
         ----------
         t : casadi.SX or casadi.MX
             Symbolic time.
-        rate : {0, 1, 2}, optional
+        order : {0, 1, 2}, optional
             Order of the derivative.
 
         Returns
         -------
         casadi.SX or casadi.MX
         """
-        import casadi as ca
-
         s = ca.SX.sym("t")
-        out = self.pieces[0].expression(s, rate)
+        out = self.pieces[0].expression(s, order)
         for start, piece in zip(self.breaks, self.pieces[1:], strict=True):
-            out = ca.if_else(s >= start, piece.expression(s, rate), out)
+            out = ca.if_else(s >= start, piece.expression(s, order), out)
         return ca.Function("profile", [s], [out])(t)
 
     def __repr__(self) -> str:
@@ -234,13 +245,22 @@ def with_numbers(given: Profile, where: str, numbers: Mapping[str, Any]) -> Prof
 
 
 def adjustable(make: Callable[Given, Profile]) -> Callable[Given, Profile]:
-    """Decorate a function so that its profiles store how they were made."""
+    """Decorate a function so that its profiles store how they were made.
+
+    If only one of the times t0 and t1 is given, it is the end, and the profile begins at t = 0.
+    """
     signature = inspect.signature(make)
 
     @wraps(make)
     def made(*arguments: Given.args, **named: Given.kwargs) -> Profile:
-        found, given = make(*arguments, **named), signature.bind(*arguments, **named)
+        try:
+            given = signature.bind(*arguments, **named)
+        except TypeError:
+            return make(*arguments, **named)  # which raises an error that names the function
         given.apply_defaults()
+        if given.arguments.get("t1", ...) is None:
+            given.arguments |= {"t0": 0.0, "t1": given.arguments["t0"]}
+        found = make(*given.args, **given.kwargs)
         kept = {
             name: tuple(each) if isinstance(each, (list, np.ndarray)) else each
             for name, each in given.arguments.items()

@@ -168,17 +168,15 @@ def bang_bang(amplitude: float, switch: Sequence[float]) -> Profile:
 
 
 @adjustable
-def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
+def step(y0: float, y1: float, t0: float = 0.0) -> Profile:
     """Return a step.
 
     Parameters
     ----------
-    amplitude : float
-        Value from the step on.
-    at : float, optional
+    y0, y1 : float
+        Values before the step and from the step on.
+    t0 : float, optional
         Time of the step (s).
-    before : float, optional
-        Value before the step.
 
     Returns
     -------
@@ -186,27 +184,24 @@ def step(amplitude: float, at: float = 0.0, before: float = 0.0) -> Profile:
 
     Examples
     --------
-    >>> step(3.0, at=1.0)(1.0)
+    >>> step(0.0, 3.0, 1.0)(1.0)
     3.0
     """
-    amplitude, at, before = (
-        real_number("amplitude", amplitude),
-        real_number("at", at, "s"),
-        real_number("before", before),
-    )
-    return _pieces(f"step({amplitude:g}, at={at:g})", (0.0, Wave(before)), (at, Wave(amplitude)))
+    y0, y1, t0 = real_number("y0", y0), real_number("y1", y1), real_number("t0", t0, "s")
+    return _pieces(f"step({y0:g}, {y1:g}, {t0:g})", (0.0, Wave(y0)), (t0, Wave(y1)))
 
 
 @adjustable
-def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
+def ramp(y0: float, y1: float, t0: float = 0.0, t1: float | None = None) -> Profile:
     """Return a ramp between two constant values.
 
     Parameters
     ----------
-    start, end : float
+    y0, y1 : float
         Values before and after the ramp.
-    begin, finish : float
-        Times (s) between which the value changes linearly.
+    t0, t1 : float
+        Start and end (s), between which the value changes linearly. A single time is the end of a ramp that starts at
+        t = 0.
 
     Returns
     -------
@@ -217,22 +212,19 @@ def ramp(start: float, end: float, begin: float, finish: float) -> Profile:
     >>> ramp(0.0, 2.0, 1.0, 3.0)(2.0)
     1.0
     """
-    start, end = real_number("start", start), real_number("end", end)
-    begin, finish = real_number("begin", begin, "s"), real_number("finish", finish, "s")
-    if begin >= finish:
-        raise ValueError(f"finish = {shown(finish)}: must be later than begin = {shown(begin)} (s)")
-    slope = (end - start) / (finish - begin)
+    y0, y1, (begin, end) = real_number("y0", y0), real_number("y1", y1), interval(t0, t1)
+    slope = (y1 - y0) / (end - begin)
     return _pieces(
-        f"ramp({start:g}, {end:g}, {begin:g}, {finish:g})",
-        (0.0, Wave(start)),
-        (begin, Wave(start - slope * begin, slope)),
-        (finish, Wave(end)),
+        f"ramp({y0:g}, {y1:g}, {begin:g}, {end:g})",
+        (0.0, Wave(y0)),
+        (begin, Wave(y0 - slope * begin, slope)),
+        (end, Wave(y1)),
     )
 
 
 @adjustable
 def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float = 0.0) -> Profile:
-    """Return offset + amplitude sin(2 pi frequency t + phase).
+    """Return a sine about a mean value, offset + amplitude sin(2 pi frequency t + phase).
 
     Parameters
     ----------
@@ -263,17 +255,17 @@ def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float =
 
 
 @adjustable
-def chirp(amplitude: float, start: float, end: float, duration: float) -> Profile:
+def chirp(amplitude: float, f0: float, f1: float, t0: float = 0.0, t1: float | None = None) -> Profile:
     """Return a sine whose frequency changes linearly with time.
 
     Parameters
     ----------
     amplitude : float
         Amplitude.
-    start, end : float
-        Frequencies at t = 0 and at the end (Hz).
-    duration : float
-        Duration (s); the profile is zero outside.
+    f0, f1 : float
+        Frequencies at the start and at the end (Hz).
+    t0, t1 : float
+        Start and end (s); the profile is zero outside. A single time is the end of a chirp that starts at t = 0.
 
     Returns
     -------
@@ -284,26 +276,26 @@ def chirp(amplitude: float, start: float, end: float, duration: float) -> Profil
     >>> chirp(1.0, 1.0, 5.0, 2.0)(2.5)
     0.0
     """
-    amplitude, duration = real_number("amplitude", amplitude), real_number("duration", duration, "s", above=0)
-    start, end = real_number("start", start, "Hz"), real_number("end", end, "Hz")
+    amplitude, (begin, end) = real_number("amplitude", amplitude), interval(t0, t1)
+    f0, f1 = real_number("f0", f0, "Hz"), real_number("f1", f1, "Hz")
     return _pieces(
-        f"chirp({amplitude:g}, {start:g} to {end:g} Hz)",
+        f"chirp({amplitude:g}, {f0:g} to {f1:g} Hz, {begin:g}, {end:g})",
         (-np.inf, Wave(0.0)),
-        (0.0, ChirpSegment(amplitude, start, (end - start) / duration)),
-        (duration, Wave(0.0)),
+        (begin, ChirpSegment(amplitude, f0, (f1 - f0) / (end - begin), begin)),
+        (end, Wave(0.0)),
     )
 
 
 @adjustable
-def cycloid(start: float, end: float, duration: float) -> Profile:
+def cycloid(y0: float, y1: float, t0: float = 0.0, t1: float | None = None) -> Profile:
     """Return a cycloidal motion from rest to rest.
 
     Parameters
     ----------
-    start, end : float
+    y0, y1 : float
         Values at rest, before and after the motion.
-    duration : float
-        Duration T of the motion (s), which begins at t = 0.
+    t0, t1 : float
+        Start and end of the motion (s). A single time is the end of a motion that starts at t = 0.
 
     Returns
     -------
@@ -311,33 +303,32 @@ def cycloid(start: float, end: float, duration: float) -> Profile:
 
     Notes
     -----
-    The value is a + (b - a)/T (t - T/(2 pi) sin(2 pi t/T)).
+    The value is y0 + (y1 - y0)/T (s - T/(2 pi) sin(2 pi s/T)), with s = t - t0 and T = t1 - t0.
 
     Examples
     --------
     >>> cycloid(0.0, 1.0, 2.0)(1.0)
     0.5
     """
-    start, end = real_number("start", start), real_number("end", end)
-    T, rise = real_number("duration", duration, "s", above=0), end - start
+    y0, y1, (begin, end) = real_number("y0", y0), real_number("y1", y1), interval(t0, t1)
+    T, rise = end - begin, y1 - y0
+    slope, frequency = rise / T, 2 * np.pi / T
+    moving = Wave(y0 - slope * begin, slope, 0.0, -rise / (2 * np.pi), frequency, -frequency * begin)
     return _pieces(
-        f"cycloid({start:g}, {end:g}, {T:g})",
-        (-np.inf, Wave(start)),
-        (0.0, Wave(start, rise / T, amplitude=-rise / (2 * np.pi), frequency=2 * np.pi / T)),
-        (T, Wave(end)),
+        f"cycloid({y0:g}, {y1:g}, {begin:g}, {end:g})", (-np.inf, Wave(y0)), (begin, moving), (end, Wave(y1))
     )
 
 
 @adjustable
-def spin_up(speed: float, duration: float) -> Profile:
+def spin_up(speed: float, t0: float = 0.0, t1: float | None = None) -> Profile:
     """Return an angle whose rate rises from zero as a cycloid and then stays.
 
     Parameters
     ----------
     speed : float
         Final rate (rad/s).
-    duration : float
-        Duration of the acceleration (s).
+    t0, t1 : float
+        Start and end of the acceleration (s). A single time is the end of an acceleration that starts at t = 0.
 
     Returns
     -------
@@ -345,21 +336,31 @@ def spin_up(speed: float, duration: float) -> Profile:
 
     Notes
     -----
-    The angle is zero before t = 0.
+    The angle is zero before t0.
 
     Examples
     --------
     >>> spin_up(3.0, 2.0)(5.0, 1)
     3.0
     """
-    speed, T = real_number("speed", speed, "rad/s"), real_number("duration", duration, "s", above=0)
-    swing = speed * T / (2 * np.pi) ** 2
-    rising = Wave(-swing, bend=speed / T, amplitude=swing, frequency=2 * np.pi / T, phase=np.pi / 2)
-    pieces = ((-np.inf, Wave(0.0)), (0.0, rising), (T, Wave(-speed * T / 2, speed)))
-    return _pieces(f"spin_up({speed:g}, {T:g})", *pieces)
+    speed, (begin, end) = real_number("speed", speed, "rad/s"), interval(t0, t1)
+    T = end - begin
+    swing, frequency, bend = speed * T / (2 * np.pi) ** 2, 2 * np.pi / T, speed / T
+    offset, phase = bend * begin * begin / 2 - swing, np.pi / 2 - frequency * begin
+    rising = Wave(offset, -bend * begin, bend, swing, frequency, phase)
+    steady = Wave(-speed * T / 2 - speed * begin, speed)
+    return _pieces(f"spin_up({speed:g}, {begin:g}, {end:g})", (-np.inf, Wave(0.0)), (begin, rising), (end, steady))
 
 
-def spline(times: Sequence[float], values: Sequence[float], after: str | None = None) -> Profile:
+def interval(t0: float, t1: float | None) -> tuple[float, float]:
+    """Return start and end (s); raise ValueError if the end is not later."""
+    begin, end = real_number("t0", t0, "s"), real_number("t1", t1, "s")
+    if begin >= end:
+        raise ValueError(f"t1 = {shown(end)}: must be later than t0 = {shown(begin)} (s)")
+    return begin, end
+
+
+def spline(times: Sequence[float], values: Sequence[float], *, after: str | None = None) -> Profile:
     """Interpolate data by a cubic spline with not-a-knot ends.
 
     Parameters
@@ -401,7 +402,7 @@ def spline(times: Sequence[float], values: Sequence[float], after: str | None = 
     return Profile(starts, (ends[0], inside, ends[1]), f"spline({len(t)} points)", data=data)
 
 
-def table(source: TableSource, column: str | None = None, after: str | None = None) -> Profile:
+def table(source: TableSource, column: str | None = None, *, after: str | None = None) -> Profile:
     """Interpolate a column of a table by a cubic spline.
 
     Parameters

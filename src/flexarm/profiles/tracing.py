@@ -7,15 +7,14 @@ become channels: inputs of the expression that are evaluated outside.
 
 from __future__ import annotations
 
-import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
 from flexarm.codegen.library import building
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 NO_VALUES = np.zeros(0)
 
-_here = threading.local()  # .depth: how many functions this thread is tracing; .trace: what they were told
+_here = threading.local()  # .trace: that of the function being traced; .converted: the error of a conversion in it
 
 
 class ConversionError(TypeError):
@@ -38,10 +37,10 @@ class ConversionError(TypeError):
 
 @dataclass(frozen=True)
 class Channel:
-    """A profile (or a rate of it) at scale t + shift, computed outside the compiled step."""
+    """A profile (or a derivative of it) at scale t + shift, computed outside the compiled step."""
 
     profile: Profile
-    rate: int
+    order: int
     scale: float
     shift: float
 
@@ -56,7 +55,7 @@ class Channel:
         out = np.empty(times.shape)
         for k in np.unique(which):
             here, piece = which == k, pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
-            out[here] = piece.value(self.scale * times[here] + self.shift, self.rate)
+            out[here] = piece.value(self.scale * times[here] + self.shift, self.order)
         return out
 
     def segment(self, t: float, run: Stretch) -> CoefficientSegment | None:
@@ -65,18 +64,18 @@ class Channel:
         piece = pieces[k] if self.scale > 0 else pieces[len(pieces) - 1 - k]
         begin, until = self.breaks[k - 1] if k else -np.inf, self.breaks[k] if k < len(self.breaks) else np.inf
         own = run.within(begin, until).at(self.scale, self.shift)
-        found = piece.segment(own, self.rate) if hasattr(piece, "segment") else None
+        found = piece.segment(own, self.order) if hasattr(piece, "segment") else None
         return None if found is None else found.at(self.scale, self.shift)
 
     def look(self, begin: float, end: float) -> Bandwidth:
         """Return the bandwidth between two times."""
         first, last = sorted(self.scale * t + self.shift for t in (begin, end))
-        return self.profile.look(first, last, self.rate)[1].delayed(self.scale, self.shift)
+        return self.profile.look(first, last, self.order)[1].delayed(self.scale, self.shift)
 
     @property
     def data(self) -> tuple[float, float] | None:
         """First and last time of the profile's data, if its value outside was not specified. Rates vanish there."""
-        if self.profile.data is None or self.rate:
+        if self.profile.data is None or self.order:
             return None
         first, last = sorted((each - self.shift) / self.scale for each in self.profile.data)
         return first, last
@@ -97,14 +96,12 @@ class Trace:
     channels: list[Channel] = field(default_factory=list)
     symbols: list[Any] = field(default_factory=list)
 
-    def channel(self, profile: Profile, t: Any, rate: int) -> Any:
+    def channel(self, profile: Profile, t: Any, order: int) -> Any:
         """Return the symbol of a profile at a time a t + b, where a and b depend on known symbols only; None at other
         times.
         """
-        import casadi as ca
-
         if ca.is_equal(t, self.t):
-            return self._symbol(Channel(profile, rate, 1.0, 0.0))
+            return self._symbol(Channel(profile, order, 1.0, 0.0))
         if self.values.size:
             t = ca.substitute(t, self.known, self.values)
         if any(not ca.is_equal(each, self.t) for each in ca.symvar(t)):
@@ -116,11 +113,9 @@ class Trace:
         (shift, slope), (_, elsewhere) = (map(float, function(at)) for at in (0.0, 1.0))
         if not slope or slope != elsewhere or not ca.SX(ca.jacobian(t, self.t)).is_constant():
             return None
-        return self._symbol(Channel(profile, rate, slope, shift))
+        return self._symbol(Channel(profile, order, slope, shift))
 
     def _symbol(self, wanted: Channel) -> Any:
-        import casadi as ca
-
         if wanted not in self.channels:
             self.channels.append(wanted)
             self.symbols.append(ca.SX.sym(f"channel{len(self.symbols)}"))
@@ -130,16 +125,12 @@ class Trace:
 @cache
 def _arithmetic() -> set[int]:
     """Operations of which a time a t + b can be made."""
-    import casadi as ca
-
     names = ("INPUT", "OUTPUT", "CONST", "ASSIGN", "ADD", "SUB", "MUL", "DIV", "NEG", "TWICE")
     return {getattr(ca, f"OP_{name}") for name in names}
 
 
 def traced(function: Callable[..., Any], *symbols: Any) -> Any:
     """A Python function of plain arithmetic and numpy functions as a CasADi expression."""
-    import casadi as ca
-
     with _tracing(None):
         return ca.SX(function(*symbols))
 
@@ -155,62 +146,68 @@ def tracing(t: Any, known: Any = None, values: Array = NO_VALUES) -> Iterator[Tr
             raise _here.converted
 
 
-def at_symbol(profile: Profile, t: Any, rate: int) -> Any:
+def at_symbol(profile: Profile, t: Any, order: int) -> Any:
     """A profile at a symbolic time: a channel in a law that is being traced, a formula elsewhere."""
     trace = getattr(_here, "trace", None)
-    found = trace.channel(profile, t, rate) if trace is not None and t.is_scalar() and _is_sx(t) else None
-    return profile.expression(t, rate) if found is None else found
+    found = trace.channel(profile, t, order) if trace is not None and t.is_scalar() and isinstance(t, ca.SX) else None
+    return profile.expression(t, order) if found is None else found
 
 
 def is_symbol(value: Any) -> bool:
-    """Return True for CasADi expressions, without importing CasADi."""
-    casadi = sys.modules.get("casadi")
-    return casadi is not None and isinstance(value, (casadi.SX, casadi.MX))
-
-
-def _is_sx(value: Any) -> bool:
-    return isinstance(value, sys.modules["casadi"].SX)
+    """Return True for CasADi expressions."""
+    return isinstance(value, (ca.SX, ca.MX))
 
 
 @contextmanager
 def _tracing(trace: Trace | None) -> Iterator[None]:
-    _guard_conversions()
-    with building:  # filters of warnings belong to the process
-        yield from _as_tracing(trace)
-
-
-def _as_tracing(trace: Trace | None) -> Iterator[None]:
-    before = getattr(_here, "depth", 0), getattr(_here, "trace", None)
-    _here.depth, _here.trace = before[0] + 1, before[1] if trace is None else trace
-    try:
-        with warnings.catch_warnings():  # CasADi announces a change in how numpy functions treat its matrices
-            warnings.simplefilter("ignore", FutureWarning)
+    before = getattr(_here, "trace", None)
+    with building, _guarded_conversions(), silent_numpy_support():  # for all threads, so one after the other
+        _here.trace = before if trace is None else trace
+        try:
             yield
-    finally:
-        _here.depth, _here.trace = before
+        finally:
+            _here.trace = before
 
 
-@cache
-def _guard_conversions() -> None:
-    """Have `float(symbol)` raise, and masks mean what numpy means by them, in threads that are tracing; elsewhere both
-    stay what CasADi makes of them, a NaN and places 1 and 0."""
-    import casadi as ca
+@contextmanager
+def _guarded_conversions() -> Iterator[None]:
+    """Make `float(symbol)` raise, and boolean masks select as in NumPy, while this thread traces a function.
 
-    plain, entry = ca.SX.__float__, ca.SX.__getitem__
+    CasADi makes a nan of the former and reads the latter as the indices 1 and 0. The methods of `casadi.SX` are
+    replaced during the call only, under the lock of all traces, and do in other threads what they always do.
+    """
+    plain, entry, thread = ca.SX.__float__, ca.SX.__getitem__, threading.get_ident()
 
     def guarded(self: Any, *args: Any) -> float:
-        if getattr(_here, "depth", 0) and not self.is_constant():
+        if threading.get_ident() == thread and not self.is_constant():
             _here.converted = ConversionError(f"float({self}) asks a symbol for its value")
             raise _here.converted
         return float(plain(self, *args))
 
     def masked(self: Any, key: Any) -> Any:
-        """CasADi reads True and False as places 1 and 0."""
-        if getattr(_here, "depth", 0) and isinstance(key, (list, tuple, np.ndarray, bool)):
+        if threading.get_ident() == thread and isinstance(key, (list, tuple, np.ndarray, bool)):
             mask = np.asarray(key)
             if mask.dtype == bool:
                 key = np.flatnonzero(mask).tolist()
         return entry(self, key)
 
-    setattr(ca.SX, "__float__", guarded)  # noqa: B010
-    setattr(ca.SX, "__getitem__", masked)  # noqa: B010
+    ca.SX.__float__, ca.SX.__getitem__ = guarded, masked  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ca.SX.__float__, ca.SX.__getitem__ = plain, entry  # type: ignore[method-assign]
+
+
+@contextmanager
+def silent_numpy_support() -> Iterator[None]:
+    """Do not let CasADi announce that its treatment of NumPy functions may change; under the lock `building`."""
+    options = ca.GlobalOptions
+    if not hasattr(options, "setNumpyMode"):  # before CasADi 3.8, which has nothing to announce
+        yield
+        return
+    before = options.getNumpyMode()
+    options.setNumpyMode(-1)
+    try:
+        yield
+    finally:
+        options.setNumpyMode(before)

@@ -1,74 +1,54 @@
-"""Quantities of a run by name: `upper.q`, `v.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, ..."""
+"""Recorded quantities of a run by name: `upper.q`, `upper.q'`, `tip.x`, `deflection.upper.y`, `torque.upper`, ..."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from flexarm.dynamics.quantity_names import AXES, STATE_PARTS, derivative, derivative_unit
 from flexarm.foundation.dataclass import dataclass
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import MAX_LISTED_NAMES, shown
+from flexarm.results.dataset import ENERGIES
 from flexarm.robot.flexibility import FAMILIES
 
 if TYPE_CHECKING:
     import xarray as xr
 
-AXES = ("x", "y", "z")
-STRAIN_PATTERN = re.compile(r"(?P<link>[\w-]+)\.strain\((?P<x>[^,()]*).*\)")  # as laws and linear models have it
-ENERGY_WORDS = {
-    "kinetic": "kinetic energy",
-    "elastic": "elastic energy",
-    "gravity": "energy of gravity",
-    "drive": "energy of drives",
-    "work": "work of inputs",
-    "dissipated": "dissipated energy",
-    "balance": "energy lost or gained by integration",
-}
-RATE_NAMES = {"q": ("", ""), "v": ("rate of ", "/s"), "a": ("acceleration of ", "/s2")}
+    from flexarm.results.run import Run
+
+DERIVATIVE_WORDS = ("", "rate of ", "acceleration of ")
 DEFORMATIONS = dict(zip(FAMILIES, ("bending y", "bending z", "twist", "stretch"), strict=True))
 
 
 @dataclass(frozen=True)
 class NamedQuantity:
-    """One quantity: its place in the data, its unit and its label in figures."""
+    """Recorded quantity: its place in the data, its meaning in words and its unit."""
 
     variable: str
     words: str
     unit: str = ""
     part: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def label(self) -> str:
-        return f"{self.words} ({self.unit})" if self.unit not in ("", "1") else self.words
-
     def of(self, data: xr.Dataset) -> xr.DataArray:
-        return data[self.variable].sel(self.part)
+        """Return a copy of the values, with label and unit as attributes."""
+        attributes = {"long_name": self.words} | ({"units": self.unit} if self.unit else {})
+        return data[self.variable].sel(self.part).copy().assign_attrs(attributes)
 
 
-def named(data: xr.Dataset, name: object) -> NamedQuantity:
-    """The quantity of that name, one of `available`."""
-    table = available(data)
-    if isinstance(name, str) and name not in table and (way := _method(data, name)):
-        raise KeyError(f"there is no {shown(name)} in this run; {way}")
-    if not isinstance(name, str) or name not in table:
-        raise KeyError(f"there is no {shown(name)} in this run{suggestion(name, list(table))}")
-    return table[name]
+def label_of(series: xr.DataArray) -> str:
+    """Return the label of a quantity in figures: what it is, and its unit."""
+    words, unit = series.attrs["long_name"], series.attrs.get("units", "")
+    return f"{words} ({unit})" if unit not in ("", "1") else str(words)
 
 
-def _method(data: xr.Dataset, name: str) -> str:
-    """The call that answers a name of a force inside the robot."""
-    word, _, rest = name.partition(".")
-    link = rest.partition(".")[0]
-    base = name.rstrip("'")
-    if base in _labels(data, "coordinate") and len(name) - len(base) in (1, 2):
-        return f"did you mean '{'va'[len(name) - len(base) - 1]}.{base}'?"
-    if match := STRAIN_PATTERN.fullmatch(name):
-        return f"that is run.strain('{match['link']}', {match['x']})"
-    if link not in _labels(data, "link") or word not in ("reaction", "moment", "force", "strain"):
-        return ""
-    place = "" if word == "reaction" else ", x"
-    return f"that is run.{word}('{link}'{place})"
+def one_quantity(run: Run, name: Any) -> xr.DataArray:
+    """Return a quantity of a run over time; raise KeyError if the name is that of several, such as all coordinates."""
+    found = run[name]
+    if found.ndim > 1:
+        parts = [each for each in run.names if each.startswith(f"{name}.")] or run.names
+        raise KeyError(f"{shown(name)} is several quantities; take one of {', '.join(parts[:MAX_LISTED_NAMES])}")
+    return found
 
 
 def available(data: xr.Dataset) -> dict[str, NamedQuantity]:
@@ -81,11 +61,13 @@ def available(data: xr.Dataset) -> dict[str, NamedQuantity]:
 
 def _all(data: xr.Dataset) -> Iterator[tuple[str, NamedQuantity]]:
     units = dict(zip(_labels(data, "coordinate"), data["unit"].values.tolist(), strict=True))
-    for variable, (word, per) in RATE_NAMES.items():
+    for order, (variable, word) in enumerate(zip(STATE_PARTS, DERIVATIVE_WORDS, strict=True)):
         for name, unit in units.items():
             link, what = _coordinate(name, unit)
-            series = NamedQuantity(variable, f"{link}: {word}{what}", f"{unit or '1'}{per}", {"coordinate": name})
-            yield name if variable == "q" else f"{variable}.{name}", series
+            series = NamedQuantity(
+                variable, f"{link}: {word}{what}", derivative_unit(unit, order), {"coordinate": name}
+            )
+            yield derivative(name, order), series
     for axis in AXES:
         yield f"tip.{axis}", NamedQuantity("tip", f"tip {axis}", "m", {"axis": axis})
     for link in _labels(data, "link"):
@@ -102,7 +84,7 @@ def _all(data: xr.Dataset) -> Iterator[tuple[str, NamedQuantity]]:
             yield f"reaction.{row}", NamedQuantity("reaction", f"reaction {row}", unit, {"row": row})
     if "violation" in data:
         yield "violation", NamedQuantity("violation", "largest violation of a constraint")
-    for name, words in ENERGY_WORDS.items():
+    for name, words in ENERGIES.items():
         yield name, NamedQuantity(name, words, "J")
     for point in _labels(data, "point"):
         for axis in AXES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -23,6 +22,7 @@ from flexarm.dynamics.validity import (
     node_turns,
     twist_warnings,
 )
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.results import truncation_check
 from flexarm.results.energy_balance import switches
@@ -43,7 +43,7 @@ def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = 
     errors: those of second-order links, if they are computed already.
     """
     for sentence in (*_early_end(run, system.robot), *validity_warnings(run, system, errors)):
-        warnings.warn(sentence, ValidityWarning, stacklevel=3)
+        warn(sentence, ValidityWarning, stacklevel=3)
 
 
 def validity_warnings(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:

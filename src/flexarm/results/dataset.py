@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from flexarm.dynamics.quantity_names import AXES
 from flexarm.foundation.validation import Array
-from flexarm.results.by_name import AXES
 
 if TYPE_CHECKING:
     import xarray as xr
 
 ENERGIES = {
     "kinetic": "kinetic energy",
-    "elastic": "elastic energy of the links",
-    "gravity": "energy in the field of gravity",
-    "drive": "energy of wound-up drives",
-    "work": "work of all inputs so far",
-    "dissipated": "energy dissipated so far",
-    "balance": "energy that the integration lost or gained: numerical damping and truncation",
+    "elastic": "elastic energy",
+    "gravity": "energy of gravity",
+    "drive": "energy of drives",
+    "work": "work of inputs",
+    "dissipated": "dissipated energy",
+    "balance": "energy lost or gained by integration",
 }
 
 COMPONENTS = tuple(f"{what}.{axis}" for what in ("force", "torque") for axis in AXES)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
+from flexarm.codegen.library import building
+from flexarm.dynamics.quantity_names import AXES, STATE_PARTS
 from flexarm.dynamics.system import System
-from flexarm.feedback.signals import STRAIN_PATTERN, Signals
+from flexarm.feedback.signals import Output, Signals
 from flexarm.foundation.messages import MAX_LISTED_NAMES, shown, suggestion
 from flexarm.foundation.validation import Array
-from flexarm.results.by_name import AXES
 from flexarm.results.dataset import COMPONENTS, Records
 from flexarm.results.outputs import INPUTS_ARE_GONE, DenseOutput
 from flexarm.robot import Robot
@@ -48,7 +51,7 @@ class Forces:
             raise ValueError(NO_FORCES_REASON)
         loads = self._records.values("loads") if places else np.zeros((0, 0, 6))
         return {
-            **{name: self._records.values(name) for name in ("q", "v", "a")},
+            **self._motion(),
             "loads": [(link, x, loads[:, k]) for k, (link, x) in enumerate(places)],
             "constraint_forces": self._records.values("reaction") if system.constraints else None,
         }
@@ -83,13 +86,36 @@ class Forces:
         where = "on the surface" if at is None else f"at y = {at[0]:g} m, z = {at[1]:g} m"
         return self._labelled(values, [], f"strain of {link} {where}", x, "1")
 
-    def gauge(self, name: str) -> xr.DataArray | None:
-        """Return the strain called `fore.strain(0.1)` or `fore.strain(0.1, y, z)`; None if the name is another."""
-        match = STRAIN_PATTERN.fullmatch(name)
-        if match is None or match["link"] not in [link.name for link in self.system.robot.links]:
-            return None
-        x, y, z = Signals(self.system).gauge(name, match["link"], match["x"])
-        return self.strain(match["link"], x, (y, z)).rename(name)
+    def output(self, name: object, recorded: Sequence[str]) -> xr.DataArray:
+        """Return an output of laws and linear models that is not among the `recorded` quantities.
+
+        Raise a KeyError that suggests the nearest output or recorded quantity if there is none of this name.
+        """
+        points = json.loads(self._records.attrs["options"]).get("points", {})
+        signals = Signals(self.system, {each: (link, x) for each, (link, x) in points.items()})
+        found = signals.find(name) if isinstance(name, str) else None
+        if found is None:
+            known = [*recorded, *signals.output_names]
+            raise KeyError(f"there is no {shown(name)} in this run{suggestion(name, known)}")
+        return self._labelled(self._values(found), [], found.name, unit=found.unit).rename(found.name)
+
+    def _values(self, output: Output) -> Array:
+        """Return the values of an output at all samples."""
+        if output.path is None:
+            assert output.read is not None  # rows of constraints are recorded
+            forces = (
+                self._state() if output.needs_forces else {**self._motion(), "loads": (), "constraint_forces": None}
+            )
+            return np.asarray(output.read(*forces.values()))
+        e, count = self.system.equations, len(self.time)
+        with building:
+            function = ca.Function("output", [e.q, e.v, e.a, e.p], [output.expression(e)])
+        numbers = ca.repmat(ca.DM(self.system.numbers), 1, count)
+        state = (each.T for each in self._motion().values())
+        return np.asarray(function.map(count)(*state, numbers).full().ravel())
+
+    def _motion(self) -> dict[str, Array]:
+        return {part: self._records.values(part) for part in STATE_PARTS}
 
     def _labelled(
         self, values: Array, last: list[str], meaning: str, x: Any = None, unit: str = "", where: str = ""

@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm._version import __version__
-from flexarm.foundation.messages import escape_unprintable, shorten
+from flexarm.foundation.messages import escape_unprintable, shorten, warn
 from flexarm.results.step_history import StepHistory
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def warn_of_version(name: str, attributes: Mapping[Any, Any], stacklevel: int = 
     """Warn if the results called `name` were computed by another version of flexarm."""
     version = attributes.get("version", __version__)
     if version != __version__:
-        warnings.warn(
+        warn(
             f"{name} was written by flexarm {version}; this is {__version__}, and results of another version may have "
             "another meaning here",
             UserWarning,

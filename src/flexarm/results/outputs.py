@@ -18,7 +18,7 @@ from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array
 from flexarm.integrators.compiled_step import Report, report
 from flexarm.integrators.inputs import Schedule
-from flexarm.integrators.step_runner import Stepper
+from flexarm.integrators.stepper import ScalarStepper
 from flexarm.results.dataset import Arrays, Deferred, Variable, arrays
 from flexarm.results.step_history import EQUAL_TIMES, LOW_ORDER, StepHistory, snapped
 from flexarm.robot import Robot
@@ -31,7 +31,7 @@ class Inputs:
     """Inputs of a run at any time: at a jump those after it, at the end of the run those before."""
 
     schedule: Schedule
-    stepper: Stepper
+    stepper: ScalarStepper
     jumps: Array
     commands: Commands  # of a digital controller; it may have a memory, so it is not asked again
     end: float

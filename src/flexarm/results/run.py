@@ -6,14 +6,14 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from flexarm.foundation.files import write_bytes, write_text
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
-from flexarm.results.by_name import available, named
+from flexarm.results.by_name import available
 from flexarm.results.dataset import ENERGIES, Arrays, Records, joined
 from flexarm.results.energy_balance import balance_sentence
 from flexarm.results.outputs import INPUTS_ARE_GONE, DenseOutput
@@ -147,12 +147,13 @@ class Run:
         Parameters
         ----------
         name : str
-            One of `run.names`, a whole variable of the data (`"tip"`, `"q"`), or the strain at a place,
-            `"fore.strain(0.1)"`.
+            One of `run.names`; any other output of `fa.linearize`, such as `"fore.strain(0.1)"` or `"tip.y'"`; or a
+            whole variable of the data (`"tip"`, `"q"`).
 
         Returns
         -------
         xarray.DataArray
+            Its attributes `long_name` and `units` say what it is.
 
         Raises
         ------
@@ -161,10 +162,11 @@ class Run:
         """
         if isinstance(name, str) and name in self.data:
             return self.data[name]
-        if isinstance(name, str) and ".strain(" in name and (found := self._forces.gauge(name)) is not None:
-            return found
         self._require_inputs(name)
-        return named(self.data, name).of(self.data).copy()  # what becomes of it is not the run's
+        table = available(self.data)
+        if isinstance(name, str) and name in table:
+            return table[name].of(self.data)
+        return self._forces.output(name, list(table))
 
     def array(self, name: str) -> Array:
         """Return the values of a whole variable without labels.
@@ -229,10 +231,11 @@ class Run:
 
     @property
     def names(self) -> list[str]:
-        """Names of all quantities.
+        """Names of all recorded quantities.
 
-        `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, `kinetic`, a recorded
-        point's `elbow.x`, ...
+        `upper.q`, `upper.q'` (rate), `upper.q''` (acceleration), `tip.x`, `deflection.upper.y`, `torque.upper`,
+        `kinetic`, a recorded point's `elbow.x`, ... Other outputs of `fa.linearize`, such as `fore.strain(0.1)`, are
+        computed when they are read.
         """
         return list(available(self.data))
 
@@ -390,7 +393,8 @@ class Run:
         Parameters
         ----------
         *what : str
-            Quantities of `run.names`, one panel each. By default joints, tip deflections, torques and energies.
+            Names of quantities, as for `run[name]`, one panel each. By default joints, tip deflections, torques and
+            energies.
         other : Run, optional
             Another run to compare with, for example of the rigid twin.
 
@@ -448,7 +452,7 @@ class Run:
         Parameters
         ----------
         name : str, optional
-            `"tip"`, another recorded point, or a quantity of `run.names`.
+            `"tip"`, another recorded point, or a quantity, as for `run[name]`.
         after : float
             Time (s) from which on the run is evaluated.
 
@@ -479,7 +483,7 @@ class Run:
         Parameters
         ----------
         name : str
-            One of `run.names`, or an output of `fa.linearize` such as `"tip.y''"`.
+            Name of the quantity, as for `run[name]`, such as `"tip.y''"`.
         after, before : float, optional
             Part of the run that is evaluated (s). By default the whole run.
         sample : float, optional
@@ -510,7 +514,7 @@ class Run:
         Parameters
         ----------
         name : str
-            One of `run.names`, or an output of `fa.linearize`.
+            Name of the quantity, as for `run[name]`.
         after : float
             Time (s) after which no input acts.
         before : float, optional
@@ -564,19 +568,13 @@ class Run:
 
         return run_frf(self, input, output, f, after, before, sample)
 
-    @overload
-    def animate(self, path: None = None, **options: Any) -> Animation: ...
-
-    @overload
-    def animate(self, path: str | os.PathLike[str], **options: Any) -> None: ...
-
-    def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation | None:
-        """Show or save the moving arm.
+    def animate(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Animation:
+        """Animate the moving arm.
 
         Parameters
         ----------
         path : path-like, optional
-            A .gif, .mp4 (needs ffmpeg) or .html file. Without it, a player for a notebook is returned.
+            A .gif, .mp4 (needs ffmpeg) or .html file to which the film is saved.
         **options
             fps : frames per second (25). speed : simulated seconds per second of the film (1). magnify : factor on
             deflections (1). trace : draw the path of the tip (True). other : another run, drawn in grey. dpi : pixels
@@ -585,15 +583,15 @@ class Run:
 
         Returns
         -------
-        Animation or None
+        Animation
+            The film, which a notebook shows as a player.
         """
         from flexarm.plotting.animate import Animation
 
         animation = Animation(self, **options)
-        if path is None:
-            return animation
-        animation.save(path)
-        return None
+        if path is not None:
+            animation.save(path)
+        return animation
 
     def show(self, **options: Any) -> Studio:
         """Open the run in the studio, in the browser.

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Any
 
 import numpy as np
 
-from flexarm.codegen.driver import DriverControl
 from flexarm.feedback.actuators import HeldTorques
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
@@ -212,15 +212,15 @@ class Statistics:
     largest_step: float = 0.0
     loop_time: float = 0.0
 
-    def count(self, control: DriverControl, good: int) -> None:
-        """Count what a driver did; only the first `good` of its steps are kept."""
+    def count(self, control: Any, good: int) -> None:
+        """Count what a driver did, a record of CONTROL_TYPE; only the first `good` of its steps are kept."""
         self.chunks += 1
-        self.computed += control.attempts
-        self.rejected += control.rejected + (good < control.steps)
+        self.computed += int(control["attempts"])
+        self.rejected += int(control["rejected"]) + bool(good < control["steps"])
         self.steps += good
-        self.unsolved += control.unsolved
-        self.smallest_step = min(self.smallest_step, control.shortest_taken)
-        self.largest_step = max(self.largest_step, control.longest_taken)
+        self.unsolved += int(control["unsolved"])
+        self.smallest_step = min(self.smallest_step, float(control["shortest_taken"]))
+        self.largest_step = max(self.largest_step, float(control["longest_taken"]))
 
 
 @dataclass
@@ -242,6 +242,7 @@ class Recorder:
         self.keeper = StepStore(self.layout, self.order)
         self._waiting: list[tuple[Array, Array, float]] = []  # times and states of nodes, and until when they count
         self._nodes = 0  # that wait
+        self.latest = 0.0, np.zeros(self.layout.size)  # time and state of the last node that counts
 
     @property
     def last(self) -> float:
@@ -250,6 +251,7 @@ class Recorder:
 
     def start(self, state: Array) -> None:
         self.jumps.append(0.0)
+        self.latest = 0.0, state.copy()
         self.blocks.append((np.zeros(1), self._row(state)))
 
     def record(self, times: Array, states: Array, end: float, jumped: bool = True) -> None:
@@ -268,6 +270,7 @@ class Recorder:
         keep = 0 if jumped else 1
         self.keeper.keep(times[keep:beyond], states[keep:beyond])
         self._waiting.append((times[begin:].copy(), states[begin:].copy(), end))
+        self.latest = float(times[beyond - 1]), states[beyond - 1].copy()
         self._nodes += len(times)
         if self._nodes > AT_ONCE:
             self.flush()

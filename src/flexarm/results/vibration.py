@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from flexarm.dynamics.bodies import Coordinate
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_number
 from flexarm.results.step_history import StepHistory
 
@@ -25,7 +24,6 @@ FAST_SHARE = 0.25  # of the swings are at least so fast
 A_PERIOD = 6  # samples of a vibration that can be seen
 ALIASED_SAMPLES = 2  # samples a period, or fewer, show something else
 REFINEMENTS = (1, 2, 5, 10, 20)  # as many samples as without vibration; times of one run are found in those of another
-MOST_TIMES = REFINEMENTS[-1]
 MOST_NUMBERS = 2_000_000  # of each of q, v and a that samples are increased to
 
 
@@ -113,7 +111,7 @@ def residual(run: Run, name: str, after: Any) -> float:
     swings = [np.ptp(each) / 2 for each in values]
     largest = values[int(np.argmax(swings))]
     if max(swings) > MIN_MOTION * np.abs(largest).max() and _turns(largest) < 2:
-        warnings.warn(
+        warn(
             f"residual: {shown(name)} does not go to and fro between t = {after:g} s and the end of the run: what "
             "vibrates goes further; simulate for a period or more after the move",
             ValidityWarning,

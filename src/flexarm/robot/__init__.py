@@ -4,7 +4,7 @@ from flexarm.robot import library
 from flexarm.robot.constraints import Loop, OnLine, OnPlane, PointSupport
 from flexarm.robot.drives import Drive, Stop
 from flexarm.robot.errors import DescriptionError, UnitsWarning
-from flexarm.robot.flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines, reduced
+from flexarm.robot.flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines
 from flexarm.robot.io.files import load, save, schema
 from flexarm.robot.joints import FixedPrismatic, MovingJoint, Revolute, RidingJoint, Sleeve, SlidingPrismatic, Weld
 from flexarm.robot.links import Link
@@ -43,7 +43,6 @@ __all__ = [
     "Weld",
     "library",
     "load",
-    "reduced",
     "save",
     "schema",
 ]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from flexarm.foundation.messages import warn
 from flexarm.robot.errors import (
     DescriptionError,
     DescriptionProblem,
@@ -230,7 +230,7 @@ def warn_of_units(message: str) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UnitsWarning, stacklevel=level)
+    warn(message, UnitsWarning, stacklevel=level)
 
 
 def warn_of_new_units(

@@ -175,7 +175,13 @@ class Splines(Basis):
 
 
 class Reduced(Basis):
-    """Component modes of a meshed link (component mode synthesis)."""
+    """Component modes of a meshed link (component mode synthesis).
+
+    Examples
+    --------
+    >>> Flexible(bend_y=2, basis=Reduced(20, interface="fixed")).coordinates
+    4
+    """
 
     type: Literal["reduced"] = Field("reduced", description="kind of basis")
     elements: Annotated[int, Count(1, MAX_ELEMENTS)] = Field(description="elements of the mesh")
@@ -223,31 +229,6 @@ class Reduced(Basis):
         int
         """
         return self.elements * _per_node(family)
-
-
-def reduced(elements: int, modes: int | None = None, interface: Literal["free", "fixed"] = "free") -> Reduced:
-    """Return component modes of a meshed link as a basis for `Flexible`.
-
-    Parameters
-    ----------
-    elements : int
-        Number of elements of the mesh.
-    modes : int, optional
-        Number of modes kept of each family; the family's own number by default.
-    interface : {'free', 'fixed'}, optional
-        "free": modes of the clamped link; "fixed": Craig-Bampton, static tip shapes and modes with the tip held.
-
-    Returns
-    -------
-    Reduced
-        Basis for `Flexible`.
-
-    Examples
-    --------
-    >>> Flexible(bend_y=2, basis=reduced(20, interface="fixed")).coordinates
-    4
-    """
-    return Reduced(elements, modes, interface)
 
 
 def _per_node(family: str) -> int:

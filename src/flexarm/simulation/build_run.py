@@ -18,10 +18,10 @@ from flexarm.results.outputs import DenseOutput, Inputs, Points, RunOutputs
 from flexarm.results.run import Run
 from flexarm.results.step_history import MAX_HISTORY_BYTES, StepHistory
 from flexarm.results.vibration import Vibration, refined, refinement, vibration
-from flexarm.simulation.integration import Integration
+from flexarm.simulation.single_run import SingleRun
 
 
-def results(loop: Integration, points: Points, options: Mapping[str, Any], more: Mapping[str, Any]) -> Run:
+def results(loop: SingleRun, points: Points, options: Mapping[str, Any], more: Mapping[str, Any]) -> Run:
     """Build the run as far as it was integrated. If no sampling time was given, it is chosen here."""
     recorder, nodes = loop.recorder, _nodes(loop)
     system, fastest = loop.system, None
@@ -68,7 +68,7 @@ def results(loop: Integration, points: Points, options: Mapping[str, Any], more:
     return Run(found, DenseOutput(nodes, readings) if isinstance(nodes, StepHistory) else nodes)
 
 
-def _energies(loop: Integration, nodes: StepHistory) -> dict[str, Array]:
+def _energies(loop: SingleRun, nodes: StepHistory) -> dict[str, Array]:
     """Return energies at the nodes; between nodes they are as accurate as the interpolation."""
     q, v, a = (nodes.rows[:, part] for part in loop.layout.motions)
     stored = loop.stepper.report(q, v, a, np.zeros((len(q), loop.stepper.report.inputs)))[0]
@@ -82,12 +82,12 @@ def _energies(loop: Integration, nodes: StepHistory) -> dict[str, Array]:
     }
 
 
-def _told(fastest: Vibration | None, loop: Integration) -> dict[str, float]:
+def _told(fastest: Vibration | None, loop: SingleRun) -> dict[str, float]:
     """Return the frequency (Hz) of the fastest vibration that samples must show, by the name of its coordinate."""
     return {} if fastest is None else {loop.system.names[fastest.place]: fastest.frequency}
 
 
-def _nodes(loop: Integration) -> StepHistory | str:
+def _nodes(loop: SingleRun) -> StepHistory | str:
     """Return the recorded steps, or the reason why there are none."""
     if isinstance(loop.stepper, SundialsStepper):
         return "adams and bdf keep their steps to themselves"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,15 +15,18 @@ from flexarm.feedback.measurements import Instant
 from flexarm.feedback.outputs import state_values
 from flexarm.foundation.interrupts import StopRun, failure_reason
 from flexarm.foundation.validation import Array
+from flexarm.integrators.group_inputs import GroupInputs
 from flexarm.integrators.inputs import EQUAL_TIMES, Schedule
 from flexarm.integrators.state import Layout
-from flexarm.integrators.step_runner import CompiledStepper, Stepper
+from flexarm.integrators.step_runner import CompiledStepper
+from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, StepSize
+from flexarm.integrators.stepper import ScalarStepper
 from flexarm.simulation.events import EventDetector
 
-LIMIT_MARGIN, LIMIT_PERIODS = (
-    1e-3,
-    4.0,
-)  # of what is large for a coordinate, and of its motion in a period: so near is a limit
+KICK_SHARE = 0.1  # of the accelerations: a jump by more starts vibrations that need short steps
+FAST_RATE_HZ = 100.0  # beyond this the steps between samples are short enough
+LIMIT_MARGIN = 1e-3  # of what is large for a coordinate: so near is a limit,
+LIMIT_PERIODS = 4.0  # and within its motion in so many periods
 
 
 class ControllerSamples:
@@ -33,7 +36,9 @@ class ControllerSamples:
     ----------
     schedule : Schedule
         With a digital controller.
-    stepper : Stepper
+    inputs : GroupInputs
+        Of the run; their torques are held.
+    stepper : ScalarStepper
         That takes the steps.
     commands : list
         Times and torques of all samples; those that are taken are appended.
@@ -41,40 +46,40 @@ class ControllerSamples:
         Of the run (s).
     may_be_inside : bool
         False if every sample must be a breakpoint.
-    watch : Watch
+    watch : EventDetector
         What may end the run between two calls of a controller that is called: it is not called after that.
 
     Attributes
     ----------
-    sampler : Sampler or None
+    sampler : SampledDriver or None
         The loop that takes samples between breakpoints, if there is one.
-    inputs : StretchInputs
-        Of the stretch on which the loop is.
     """
-
-    inputs: Any
 
     def __init__(
         self,
         schedule: Schedule,
-        stepper: Stepper,
+        inputs: GroupInputs,
+        stepper: ScalarStepper,
         commands: Commands,
         duration: float,
         may_be_inside: bool,
         watch: EventDetector,
     ) -> None:
         assert schedule.controller is not None
-        self.controller, self.commands = schedule.controller, commands
+        self.controller, self.commands, self._inputs = schedule.controller, commands, inputs
+        self.quickest, self.are_fast = schedule.controller.quickest, schedule.controller.rate > FAST_RATE_HZ
         self._schedule, self._layout, self._linear = schedule, stepper.plant.layout, False
         self.sampler: SampledDriver | None = None
         if not may_be_inside or self.controller.has_kinks:
             return
         rate = self.controller.rate
-        self.sampler = sampler = stepper.sampler(self.controller.lags, rate, EQUAL_TIMES * duration)
+        if not isinstance(stepper, CompiledStepper):
+            return
+        self.sampler = sampler = stepper.sample_inside(self.controller.lags, rate, EQUAL_TIMES * duration)
         if sampler is None:
             return
         sampler.on_sample = self._on_sample
-        if isinstance(self.controller, DigitalLaw) and isinstance(stepper, CompiledStepper) and stepper.is_compiled:
+        if isinstance(self.controller, DigitalLaw) and stepper.is_compiled:
             form = LinearSampler.of(self.controller, int(np.floor(duration * rate)) + 2)
             if form is not None:
                 sampler.set_linear(form.counts, form.arrays)
@@ -86,22 +91,28 @@ class ControllerSamples:
         bounds |= {place: (0.0, length) for place, (_, length) in watch.ends.items()}
         self._places = np.array(list(bounds), dtype=int)
         self._bounds = np.array(list(bounds.values())).reshape(-1, 2).T
-        self._margins = LIMIT_MARGIN * stepper.sizes[self._places]
+        self._margins = LIMIT_MARGIN * stepper.sizes[0, self._places, 0]
 
     def is_due(self, t: float) -> bool:
         """Return True if there is a sample at time t (s) that was not taken."""
         return len(self.commands) <= int(np.floor(t * self.controller.rate + 1e-9))
 
-    def take(self, at: Instant) -> None:
-        """Take the sample of this moment."""
+    def take(self, t: float, state: Array, accelerations: Callable[[], list[Array]]) -> None:
+        """Take the sample at time t (s); `accelerations` are those before the first command."""
+        at = self._layout
+        parts = [state[part].copy() for part in (at.q, at.v, at.a, at.forces)]
         if self._linear:
             assert self.sampler is not None
-            if not self.sampler.sample(at.t, np.concatenate([at.q, at.v])):
-                raise self.failure(at.t)
-            held = self._held_now(at.t)
+            if not self.sampler.sample(t, np.concatenate(parts[:2])):
+                raise self.failure(t)
+            held = self._held_now(t)
         else:
-            held = self._ask(at)
-        self.commands.append((at.t, held))
+            if not self.commands:
+                parts[2], *forces = accelerations()
+                parts[3:] = forces or parts[3:]
+            held = self._ask(self._schedule.instant(t, *parts))
+        self.commands.append((t, held))
+        self._inputs.held = held
 
     def resume(self) -> None:
         """Begin a stretch after a breakpoint, whose sample was taken if there was one."""
@@ -117,6 +128,31 @@ class ControllerSamples:
         times = self.sampler.held_times[: len(held)].tolist()
         torques = zip(times, held[:, 0], held[:, 1], strict=True)
         self.commands += [(t, HeldTorques(t, start, target, lag, slew)) for t, start, target in torques]
+        if self.commands:
+            self._inputs.held = self.commands[-1][1]
+
+    @property
+    def are_inside(self) -> bool:
+        """True if samples are taken between stops."""
+        return self.sampler is not None
+
+    def instruct(self, t: float, stop: float, most_rows: int) -> None:
+        """Set where the steps from t end (s), and the most nodes that they and samples may make."""
+        if self.sampler is not None:
+            self.sampler.control.most_rows, self.sampler.control.final = most_rows, stop
+            self.sampler.driver.control.stop = self.sampler.first_stop(t, stop)
+
+    def set_steps(self, size: StepSize, restart: Callable[[float, Array, float], Array] | None) -> None:
+        """Set how steps go on after samples between stops; `restart` restarts states where the plant's start is not
+        enough."""
+        if self.sampler is None:
+            return
+        control = self.sampler.control
+        control.kick = 0.0 if size.fixed is not None or self.are_fast else KICK_SHARE
+        control.shortening, control.size = AFTER_JUMP, size.first
+        control.first_size = FIRST_STEP * min(1.0, size.duration)
+        if restart is not None:
+            self.sampler.set_restart(restart)
 
     def drop_after(self, t: float) -> None:
         """Forget samples after the end of a run (s)."""
@@ -156,7 +192,7 @@ class ControllerSamples:
             at: Layout = self._layout
             held = self._ask(self._schedule.instant(t, state[at.q], state[at.v], state[at.a], state[at.forces]))
             self.commands.append((t, held))
-        self.inputs.held = held
+        self._inputs.held = held
         return held
 
     def _ask(self, at: Instant) -> HeldTorques:

@@ -80,7 +80,7 @@ class Condition:
 class EventDetector:
     """Everything that is watched in a run."""
 
-    def __init__(self, system: System, stop: Any) -> None:
+    def __init__(self, system: System, events: Any) -> None:
         self._system, self.names = system, system.names
         self.limits = {
             system.joint(link.name).index: (_with_lengths(link, travel), link.joint.unit)
@@ -98,7 +98,7 @@ class EventDetector:
         self.conditions = [
             *(_meeting(system, link, on) for link, on in _riders(system.robot)),
             *_supports(system),
-            *(_condition(function, system.names) for function in _functions(stop)),
+            *(_condition(function, system.names) for function in _functions(events)),
         ]
 
     @cached_property
@@ -115,10 +115,10 @@ class EventDetector:
             try:
                 value = each.value(0.0, state[layout.q], state[layout.v])
             except Exception as error:
-                raise ValueError(f"stop: {failure_reason(repr(each.name), 0.0, error)}") from error
+                raise ValueError(f"events: {failure_reason(repr(each.name), 0.0, error)}") from error
             if not value >= 0:
                 raise ValueError(
-                    f"stop: '{each.name}' is {value:g} at the start; it must be positive until the run ends"
+                    f"events: '{each.name}' is {value:g} at the start; it must be positive until the run ends"
                 )
 
     def first(
@@ -264,14 +264,14 @@ def _meeting(system: System, rider: Link, on: Link) -> Condition:
     return Condition(f"way of {rider.name} to the joint of {on.name}", gap, sentence)
 
 
-def _functions(stop: Any) -> list[Callable[..., Any]]:
-    """The conditions that `stop=` gives."""
-    given = [] if stop is None else [stop] if callable(stop) else stop
+def _functions(events: Any) -> list[Callable[..., Any]]:
+    """The conditions that `events=` gives."""
+    given = [] if events is None else [events] if callable(events) else events
     if not isinstance(given, (list, tuple)) or not all(callable(each) for each in given):
-        raise TypeError(f"stop = {shown(stop)}: must be a function of (t, q, v), or a list of such")
+        raise TypeError(f"events = {shown(events)}: must be a function of (t, q, v), or a list of such")
     for function in given:
         if wrong := call_error(function):
-            raise TypeError(f"stop = {shown(function)}: must take (t, q, v), but {wrong}")
+            raise TypeError(f"events = {shown(function)}: must take (t, q, v), but {wrong}")
     return list(given)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from flexarm.dynamics.arguments import POSITION_TOLERANCE, Vector
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
 from flexarm.robot import MovingJoint
@@ -23,19 +22,19 @@ REPORTED_CHANGE = (
 def initial_state(system: System, schedule: Schedule, q0: Vector | str, v0: Vector) -> tuple[Array, Array]:
     """q and v as given, with driven joints where their motions start, on the constraints and within the travel."""
     q, v = _initial(system, schedule, q0), _one(system, v0, "v0")
-    for rate, (name, given) in enumerate((("q0", q0), ("v0", v0))):
-        _require_agreement(system, schedule, name, given, rate)
+    for order, (name, given) in enumerate((("q0", q0), ("v0", v0))):
+        _require_agreement(system, schedule, name, given, order)
     _require_travel(system, schedule, q)
     return _closed(system, schedule, q, v, v0 is not None) if system.constraints else (q, v)
 
 
-def _require_agreement(system: System, schedule: Schedule, name: str, given: Vector | str, rate: int) -> None:
+def _require_agreement(system: System, schedule: Schedule, name: str, given: Vector | str, order: int) -> None:
     """Require that the initial value given for a driven joint is that of its motion."""
     if given is None or isinstance(given, str):
         return
     said = given if isinstance(given, Mapping) else dict(zip(system.names, system.vector(given, name), strict=True))
     for place, motion in schedule.motions.items():
-        joint, starts = system.names[place], float(motion(0.0, rate))
+        joint, starts = system.names[place], float(motion(0.0, order))
         if joint in said and abs(said[joint] - starts) > 1e-6 * max(1.0, abs(starts)):
             raise ValueError(
                 f"{name}['{joint}'] = {shown(float(said[joint]))}: its motion starts with {starts:g}; leave it out"
@@ -102,7 +101,7 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
         if heard and moved.max(initial=0.0) > REPORTED_CHANGE * max(1.0, float(np.abs(old / sizes).max())):
             k = int(moved.argmax())
             name, unit = system.names[k], system.units[k].replace("1", "")
-            warnings.warn(
+            warn(
                 f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
                 f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),
                 ValidityWarning,

@@ -1,355 +1,433 @@
-"""The integration loop: the compiled driver from breakpoint to breakpoint, and restarts, samples and events between."""
+"""The integration loop: a driver takes steps from stop to stop; Python restarts accelerations and locates events.
+
+`simulate` integrates one member, a sweep many of them, in groups of SIMD lanes that share their steps.
+"""
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from flexarm.codegen.driver import NO_LIMIT, SMALLEST_CHANGE, DriverStatus
-from flexarm.feedback.actuators import HeldTorques
-from flexarm.feedback.measurements import Instant
-from flexarm.foundation.interrupts import Interrupts, Status, StopRun
+from flexarm.codegen.driver import LARGEST_STATE, NO_LIMIT, SMALLEST_CHANGE, TIME_SLACK, DriverStatus, next_sizes
+from flexarm.foundation.interrupts import StopRun
 from flexarm.foundation.validation import Array
-from flexarm.integrators.inputs import EQUAL_TIMES, Schedule
-from flexarm.integrators.step_runner import Stepper
-from flexarm.integrators.step_size import AFTER_JUMP, FIRST_STEP, STABILITY_FACTOR, StepSize
+from flexarm.integrators.group_inputs import GroupInputs
+from flexarm.integrators.inputs import EQUAL_TIMES
+from flexarm.integrators.step_size import AFTER_JUMP, SMALLEST_STEP, STABILITY_FACTOR, StepSize
+from flexarm.integrators.stepper import Stepper
 from flexarm.profiles.bandwidth import node_factor
-from flexarm.results.step_history import Recorder, between
-from flexarm.simulation.controller_samples import ControllerSamples
-from flexarm.simulation.events import EventDetector
+from flexarm.results.step_history import between
+from flexarm.simulation.controller_samples import KICK_SHARE, ControllerSamples
+from flexarm.simulation.events import Event
+from flexarm.simulation.members import Ending, MemberRobots, MemberStates, Observer
 from flexarm.simulation.run_checks import MOST_STEPS, Contacts, InertiaMonitor, divergence
 
-KICK_SHARE = 0.1  # of the accelerations: a jump by more starts vibrations that want short steps
-FAST_RATE_HZ = 100.0  # Hz
-CONDITION_INTERVAL = 1e-3  # of the duration: conditions are looked at so often
-MIN_SPEED_JUMP = 1e-9  # of a driven joint's speed, and rad/s: what is less is rounding
+CONDITION_INTERVAL = 1e-3  # of the duration: largest time between evaluations of conditions
+MIN_SPEED_JUMP = 1e-9  # of a driven joint's speed, and rad/s: smaller jumps are rounding
 FIRST_STEP_COUNT, STEP_COUNT = 16, 128  # steps of the first call of the driver; later ones take more
 NEAR_POSTURE = 0.1  # rad, or lengths of a link: within this the fastest rates of a robot are much the same
-
-
-class Listener(Protocol):
-    """Receives the progress of a run."""
-
-    def update(self, t: float) -> None: ...
+UNSTABLE_SHARE = 1e-4  # of the longest stable step of all members: one that needs shorter steps is run by itself
 
 
 class Integration:
-    """Integration of one run. Samples go to the `recorder`; `reason` and `status` say why it ended."""
+    """Integration of members from t = 0 to the end of the run, or to their own.
+
+    Parameters
+    ----------
+    stepper : Stepper
+        With the states in which members begin.
+    size : StepSize
+        Tolerance and, for fixed steps, their size.
+    observer : Observer
+        Receives the nodes.
+    check : callable
+        Raises if the run should end; called after each call of the driver.
+    contacts : Contacts, optional
+        Stops of the joints of a single member.
+    samples : ControllerSamples, optional
+        Samples of the digital controller of a single member.
+    longest : float, optional
+        Longest step (s).
+
+    Attributes
+    ----------
+    states : MemberStates
+        Members that are running, and how the others ended.
+    unstable : set of int
+        Members that need far shorter steps than the others: they have ended and must be run by themselves.
+    cause : BaseException or None
+        Why a function of the user has ended all members.
+    """
 
     def __init__(
         self,
-        schedule: Schedule,
+        members: MemberRobots,
         stepper: Stepper,
-        step_size: StepSize,
-        watch: EventDetector,
-        recorder: Recorder,
-        interrupts: Interrupts,
+        inputs: GroupInputs,
+        size: StepSize,
+        observer: Observer,
+        check: Callable[[], None],
+        contacts: Contacts | None = None,
+        samples: ControllerSamples | None = None,
         longest: float = np.inf,
     ) -> None:
-        self.schedule, self.stepper, self.step_size = schedule, stepper, step_size
-        self.watch, self.recorder, self.interrupts, self.longest = watch, recorder, interrupts, longest
-        self.system, self.plant, self.layout = schedule.system, stepper.plant, stepper.plant.layout
-        self.contacts = Contacts(schedule.system)
-        self._quickest = np.inf if schedule.controller is None else schedule.controller.quickest
-        self.inertia = InertiaMonitor(schedule.system, stepper)
-        self.reason: str = "completed"
-        self.status: Status = "completed"
+        self.members, self.stepper, self.inputs, self.size, self.observer = members, stepper, inputs, size, observer
+        self.check, self.contacts, self.samples, self.longest = check, contacts, samples, longest
+        self.states = MemberStates(members, stepper, inputs, observer)
+        self.inertia = InertiaMonitor(members, stepper)
+        self.plant, self.layout, self.lanes = stepper.plant, stepper.plant.layout, stepper.lanes
+        self.unstable: set[int] = set()
+        self.cause: BaseException | None = None
+        self._has_begun = False
+        groups = self.lanes.groups
+        self._at_once = np.zeros(groups)  # sizes of steps that are not known yet
+        self._jumped = np.ones(groups, dtype=bool)  # inputs have jumped since the last step
+        self._stable = np.full(groups, np.inf)  # longest stable step of an explicit method (s),
+        self._restrained = stepper.states[:, self.layout.q].copy()  # in these postures
+        self._careful = np.full(groups, np.inf)  # longest next step, where the last one has missed a contact (s)
+
+    def run(self, duration: float) -> None:
+        """Integrate all members. If `check` or a sample raises `StopRun`, those that are running end."""
+        self.duration, controls = duration, self.stepper.controls
+        self.stepper.set_bounds(self.size.tolerance, self.size.fixed is not None, SMALLEST_STEP * min(1.0, duration))
+        controls["dt"] = self.size.first
+        try:
+            first = self._begin()
+            inside = self.samples is not None and self.samples.are_inside
+            for stop in self.inputs.stops(duration, with_samples=not inside):
+                if not self.states.is_running.any():
+                    break
+                self._begin_stretch(first)
+                first = None
+                for end, longest in self._pieces(stop):
+                    self._advance(end, longest)
+        except StopRun as ending:
+            self.cause = ending.__cause__
+            for member in self.states.running:
+                self.states.end_here(member, str(ending), ending.status, self._has_begun)
 
     @property
     def t(self) -> float:
-        return self._now[0]
+        """Time that all running members have reached (s)."""
+        return float(self.stepper.controls["t"][self.states.group_is_running].min(initial=self.duration))
 
-    @property
-    def state(self) -> Array:
-        """State at time t; both change together, so that they match after an interruption."""
-        return self._now[1]
+    # --- stops ---
 
-    def run(self, q: Array, v: Array, duration: float, *listeners: Listener) -> None:
-        """Integrate from t = 0 to the duration; raise ValueError if the run cannot start."""
-        self._listeners, self.duration = listeners, duration
-        self._restrained, self._stable = q, np.inf
-        self._ahead = FIRST_STEP_COUNT if self.contacts.any or self.stepper.explicit else STEP_COUNT
-        self._size = 0.0  # of the last step
-        self._careful = np.inf  # the longest of the next steps, after some that have jumped over a contact
-        self._now = 0.0, self.layout.at_rest(q, v, self.schedule.law_start)
-        self._samples = self._controller_samples()
-        sampler = self._sampler = None if self._samples is None else self._samples.sampler
-        stops = self.schedule.stops if sampler is None else self.schedule.breakpoints
-        try:
-            self._listen()
-            first = self._restarted(0.0)
-        except StopRun as ending:  # nothing is lost yet
-            raise ValueError(str(ending)) from ending.__cause__
-        self.inertia.require_at_start(first)
-        self.watch.require_at_start(first, self.layout)
-        self.recorder.start(first)
-        try:
-            for stop in stops(duration):
-                self._listen()
-                self._jumped = True
-                # Inputs at the start are known, but for a command that the controller gave since.
-                self._brace(first if self.t == 0 and self._samples is None else self._restarted(0.0))
-                for end in self._stretches(stop):
-                    self._inputs = self.schedule.over(self.t, self._held)
-                    if self._samples is not None:
-                        self._samples.inputs = self._inputs
-                    while self.t < end:
-                        self._advance(end)
-        except StopRun as ending:
-            self.reason, self.status = str(ending), ending.status
-        except BaseException as error:
-            if not (isinstance(error, KeyboardInterrupt) or self.interrupts.pressed):
-                raise
-            self.interrupted()
-        if self._samples is not None:
-            self._samples.drop_after(self.t)
-        self.recorder.finish(self.t, self.state)
-
-    def interrupted(self) -> None:
-        self.reason, self.status = f"interrupted at t = {self.t:.6g} s", "interrupted"
-
-    def _stretches(self, stop: float) -> Iterator[float]:
-        """Yield the ends of smooth parts up to a stop: the kinks of torques of actuators with limited slew."""
-        kinks = () if self._held is None else self._held.kinks
-        for time in kinks:
-            if self.t + EQUAL_TIMES * self.duration < time < stop - EQUAL_TIMES * self.duration:
-                yield time
-        yield stop
-
-    def _advance(self, stop: float) -> None:
-        """Advance, at most to `stop`, by calls of the driver."""
-        if not self._jumped:
-            self._restrain(self.state)
-        longest, self._careful = min(self.longest, self._stable, self._quickest, self._careful), np.inf
-        if self.step_size.follows_inputs:
-            seen, stop = self.schedule.pace.ahead(self.t, stop)
-            longest = min(longest, seen * node_factor(self.stepper.nodes))
-        driver, sampler = self.stepper.driver, self._sampler
-        first = stop if sampler is None else sampler.first_stop(self.t, stop)
-        control = self.step_size.instruct(driver, self.t, first, longest)
-        most = min(self._ahead, driver.capacity)
-        control.most_attempts = 1 if self._jumped and self.stepper.softens else NO_LIMIT
-        control.previous = 0.0 if self._jumped else self._size
-        control.was_rejected &= not self._jumped
-        driver.path[0] = self._anew(control.next_size()[0]) if self._jumped else self.state
-        status, taken = DriverStatus.TIME_IS_UP, 0
-        while status == DriverStatus.TIME_IS_UP:  # when a driver returns to be interrupted changes no digit
-            control.most_steps = most - taken
-            if sampler is not None:
-                sampler.control.most_rows, sampler.control.final = most - taken, stop
-            status = self._drive()
-            rows = self._rows
-            taken += rows
-            if rows:
-                driver.path[0] = self.state
-        self._ahead = min(2 * most, driver.capacity) if taken >= most - (sampler is not None) else most
-        if np.isfinite(self._careful):
-            self._ahead = FIRST_STEP_COUNT
-        self.step_size.learn(control)
-        if status == DriverStatus.STEP_TOO_SMALL:
-            raise StopRun(self._failure())
-        if not self.step_size.fixed and self.recorder.statistics.steps > MOST_STEPS:
-            raise StopRun(f"gave up at t = {self.t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
-
-    def _drive(self) -> DriverStatus:
-        """Call the driver once and record its steps, except those that missed a contact."""
-        driver, control, start = self.stepper.driver, self.stepper.driver.control, clock.perf_counter()
-        try:
-            status = self.stepper.advance(self._inputs)
-        except StopRun:
-            if not control.steps:
-                raise
-            status = DriverStatus.ENOUGH_STEPS  # it raises again at the first of the steps that follow
-        self.recorder.statistics.loop_time += clock.perf_counter() - start
-        if self._sampler is None:
-            self.interrupts.check()  # before nodes are kept: an error of CVODES may be an interrupt
-        good, rows = self._passed(), self._rows
-        self.recorder.statistics.count(control, good - rows + control.steps)
-        if self._samples is not None:
-            self._samples.keep()
-        if good:
-            times, nodes = driver.times[: good + 1], driver.path[: good + 1]
-            self._size = float(times[-1] - times[-2]) if good < rows else control.previous
-            self._accept(times, nodes)
-            self.inertia.require(self.t, nodes)
-            self._jumped = False
-        self._tried = driver.path[good + 1] if good < driver.capacity else driver.path[good]
-        self.interrupts.check()
-        if self._sampler is not None and status == DriverStatus.INPUTS_FAILED:
-            assert self._samples is not None
-            raise self._samples.failure(self.t)
-        if good == rows:
-            return status
-        control.dt = self._careful = SMALLEST_CHANGE * float(driver.times[good + 1] - driver.times[good])
-        return DriverStatus.STEP_TOO_SMALL if control.dt < control.smallest else DriverStatus.ENOUGH_STEPS
-
-    @property
-    def _rows(self) -> int:
-        """Nodes beyond the first of the last call of the driver: its steps, and restarts at samples."""
-        return int(self.stepper.driver.control.steps if self._sampler is None else self._sampler.control.rows)
-
-    def _controller_samples(self) -> ControllerSamples | None:
-        """Return the samples of the digital controller, if there is one."""
-        if self.schedule.controller is None:
+    def _begin(self) -> Array | None:
+        """End members that cannot begin; return the states in which the others do, None if some have ended."""
+        states, at, first = self.states, self.layout, None
+        self._sample()
+        while first is None and states.is_running.any():
+            first = self._restarted(self._at_once)
+            if first is not None:
+                for member, reason in self.inertia.infinite_at_start(first, states.running).items():
+                    states.end_here(member, reason, has_begun=False)
+                    first = None
+        if first is None:
             return None
-        may_be_inside = self.step_size.fixed or not self.contacts.any
-        parts = self.schedule, self.stepper, self.recorder.commands, self.duration
-        found = ControllerSamples(*parts, may_be_inside, self.watch)
-        if found.sampler is not None:
-            control, first = found.sampler.control, FIRST_STEP * min(1.0, self.duration)
-            control.kick = 0.0 if self.step_size.fixed or found.controller.rate > FAST_RATE_HZ else KICK_SHARE
-            control.shortening, control.first_size, control.size = AFTER_JUMP, first, self.step_size.dt
-            solver = self.plant.constraint_solver
-            if self.plant.driven or (solver is not None and solver.projects):
-                found.sampler.set_restart(lambda t, state, dt: self._restart(t, state, dt, self._inputs.held))
-        return found
+        reasons = self.inertia.singular_at_start(first, states.running, self.inputs)
+        for member in states.running if self.members.have_conditions else ():
+            try:
+                self.members.events(member).require_at_start(self.lanes.of(first, member), at)
+            except ValueError as error:
+                reasons.setdefault(member, str(error))
+        for member, reason in reasons.items():
+            states.end_here(member, reason, has_begun=False)
+        if states.is_running.any():
+            self.observer.begin(first)
+        self._has_begun = True
+        return None if reasons else first
 
-    def _passed(self) -> int:
-        """Return the number of steps of the driver before the first one that missed a contact with a stop."""
-        driver, steps = self.stepper.driver, self._rows
-        if not steps or self.step_size.fixed or not self.contacts.any:
-            return steps
-        nodes = driver.times[: steps + 1], driver.path[: steps + 1]
-        missed = self.contacts.first_missed(*nodes, self.layout, self.stepper.report)
-        return steps if missed is None else missed
+    def _begin_stretch(self, known: Array | None) -> None:
+        """Restart accelerations where inputs may jump, and shorten the steps of groups that are kicked.
 
-    def _accept(self, times: Array, states: Array) -> None:
-        """Record steps; end the run at the first event in them."""
-        event = self.watch.first(
-            times, states, self.layout, self.system.sizes, self.stepper.order, self.duration * CONDITION_INTERVAL
-        )
-        end = float(times[-1]) if event is None else event.time
-        self.recorder.record(times, states, end, self._jumped)
-        for each in self._listeners:
-            each.update(end)
-        if event is None:
-            self._now = end, states[-1].copy()  # the driver's path is overwritten
+        `known`: the states after that, if they are known.
+        """
+        states, controls = self.states, self.stepper.controls
+        if known is None:
+            self._sample()
+        self.observer.begin_stretch(self.t)
+        while known is None and states.is_running.any():
+            known = self._restarted(self._at_once)
+        if known is None:
             return
-        found = between(times, states, np.array([end]), self.layout, self.recorder.order)
-        self._now = end, event.settled(found[0])
-        raise StopRun(event.sentence, event.status)
+        old, new = (each[:, self.layout.a] / self.stepper.sizes for each in (self.stepper.states, known))
+        kick, largest = (np.abs(each).max(axis=1, initial=0.0) for each in (new - old, new))
+        self.stepper.states[:] = known
+        is_between_samples = self.samples is not None and self.samples.are_fast and not self._inputs_jump
+        if self.size.fixed is None and not is_between_samples:
+            groups, dt = (kick > KICK_SHARE * largest).any(axis=1), controls["dt"]
+            dt[groups] = AFTER_JUMP * np.minimum(dt[groups], self.size.first)
+        controls["previous"], controls["was_rejected"] = 0.0, 0
+        self._jumped[:] = True
 
-    def _listen(self) -> None:
-        """Sample the digital controller if a sample is due."""
-        if self._samples is None:
+    @property
+    def _inputs_jump(self) -> bool:
+        """True if inputs other than those of the digital controller jump here."""
+        return self.inputs.schedules[0].jumps_at(self.t)
+
+    def _sample(self) -> None:
+        """Take the sample of the digital controller, if one is due."""
+        if self.samples is None:
             return
-        if self._samples.is_due(self.t):
-            self._samples.take(self._instant())
-        self._samples.resume()
-
-    def _instant(self) -> Instant:
-        at, held = self.layout, self._held
-        parts = [self.state[part].copy() for part in (at.q, at.v, at.a, at.forces)]
-        if held is None:  # accelerations are not known before the first command: those without torque
-            parts[2], *forces = self._accelerations()
-            parts[3:] = forces or parts[3:]
-        return self.schedule.instant(self.t, *parts)
+        if self.samples.is_due(self.t):
+            self.samples.take(self.t, self.states.state_of(0), self._accelerations)
+        self.samples.resume()
 
     def _accelerations(self) -> list[Array]:
-        """Return accelerations and, with constraints, their multipliers."""
-        at = self.layout
-        inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]))
-        if failure is not None:
-            raise failure
-        a, _, _, *forces = self.stepper.start(self.state[at.every_q], self.state[at.every_v], inputs[0], 0.0)
-        return [a[: at.n], *forces]
+        """Return accelerations of a single member and, with constraints, their multipliers."""
+        u, failures = self.inputs.at(self.t)
+        if u is None:
+            raise failures[0]
+        a, _, _, *forces = self.stepper.start(self.stepper.states, u, self._at_once)
+        return [each[0, :, 0] for each in (a[:, : self.layout.n], *forces)]
 
-    @property
-    def _held(self) -> HeldTorques | None:
-        return self.recorder.commands[-1][1] if self.recorder.commands else None
+    def _restarted(self, sizes: Array) -> Array | None:
+        """Return the present states with the accelerations and powers of the present inputs.
 
-    def _restarted(self, dt: float) -> Array:
-        """Return the state with recomputed accelerations and powers, since inputs may have jumped."""
-        return self._restart(self.t, self.state, dt, self._held)
+        `sizes`: of the first steps, by group (s). None if inputs fail: their members have ended.
+        """
+        u, failures = self.inputs.at(self.t)
+        if u is not None:
+            return self.restart(self.stepper.states, u, sizes)
+        self.states.end_failed_inputs(failures, self.states.running, has_begun=bool(self.t))
+        return None
 
-    def _restart(self, t: float, state: Array, dt: float, held: HeldTorques | None) -> Array:
-        """Return a state at time t with recomputed accelerations and powers, for a first step of size dt."""
-        out, at, now = state.copy(), self.layout, np.array([t])
-        for k, each in self.schedule.motions.items():
-            out[at.q][k], out[at.v][k] = each.values(now)[0], each.values(now, 1)[0]
-        inputs, failure = self.schedule.inputs_until_failure(now, held)
-        if failure is not None:
-            raise failure
-        self._kick_by_driven(t, state, out, inputs[0])
-        solver = self.plant.constraint_solver
-        if solver is not None and solver.projects:  # a driven joint's speed may have jumped
-            q, v, *_ = solver.settled(*(out[part] for part in at.motions), inputs[0], self.schedule.given.numbers)
-            out[at.every_q], out[at.every_v] = q.full()[:, 0], v.full()[:, 0]
-        a, given, drained, *forces = self.stepper.start(out[at.every_q], out[at.every_v], inputs[0], dt)
-        out[at.every_a] = out[at.every_aux] = a
-        out[at.given], out[at.drained] = given, drained
+    def restart(self, states: Array, u: Array, sizes: Array) -> Array:
+        """Return states with the accelerations and powers of inputs, (groups or 1, entries, lanes)."""
+        out, at, places = states.copy(), self.layout, self.plant.input_places
+        for k, place in enumerate(self.plant.driven):
+            out[:, at.q][:, place], out[:, at.v][:, place] = u[:, places[3]][:, k], u[:, places[4]][:, k]
+        if self.plant.driven and self.t:
+            self._kick_by_driven(states, out, u)
+        if self.plant.constraint_solver is not None and self.plant.constraint_solver.projects:
+            self._project(out, u)
+        a, given, drained, *forces = self.stepper.start(out, u, sizes)
+        out[:, at.every_a] = out[:, at.every_aux] = a
+        out[:, at.given], out[:, at.drained] = given[:, 0], drained[:, 0]
         if forces:
-            out[at.forces] = forces[0]
+            out[:, at.forces] = forces[0]
         return out
 
-    def _brace(self, here: Array) -> None:
-        """Reduce the step size if a jump of the inputs changes the accelerations of the restarted state `here`.
-
-        The steps between samples of a fast controller are short enough.
-        """
-        self._jump = here
-        controller = self.schedule.controller
-        quick = controller is not None and controller.rate > FAST_RATE_HZ and not self.schedule.jumps_at(self.t)
-        if not quick and self._kicked(here):
-            self.step_size.restart()
-        self._restrain(here)
-
-    def _anew(self, size: float) -> Array:
-        """Return the state after a jump for a first step of this size."""
-        return self._restarted(size) if self.stepper.softens else self._jump
-
-    def _restrain(self, state: Array) -> None:
-        """Bound the steps of an explicit method by stability in this posture and those near it."""
-        q = state[self.layout.q]
-        near = np.abs((q - self._restrained) / self.system.sizes).max(initial=0.0) < NEAR_POSTURE
-        if self.step_size.fixed or not self.stepper.explicit or (near and not self._jumped):
-            return
-        self._restrained = q.copy()
-        inputs, failure = self.schedule.inputs_until_failure(np.array([self.t]), self._held)
-        if failure is None:
-            self._stable = STABILITY_FACTOR * self.stepper.longest_step(state, inputs[0], self.duration)
-
-    def _kick_by_driven(self, t: float, before: Array, state: Array, inputs: Array) -> None:
+    def _kick_by_driven(self, before: Array, states: Array, u: Array) -> None:
         """Change the rates of free coordinates where those of driven joints jump: M_ff dv_f + M_fd dv_d = 0."""
         at, driven, free = self.layout, self.plant.driven, self.plant.free
-        jump = state[at.v][driven] - before[at.v][driven]
-        if (
-            not t
-            or not free
-            or np.abs(jump).max(initial=0.0) <= MIN_SPEED_JUMP * np.abs(state[at.v][driven]).max(initial=1.0)
-        ):
+        speeds = states[:, at.v][:, driven]
+        jump = speeds - before[:, at.v][:, driven]
+        if not free or np.abs(jump).max(initial=0.0) <= MIN_SPEED_JUMP * np.abs(speeds).max(initial=1.0):
             return
-        old = before[at.every_v]
-        pushed, still = inputs.copy(), inputs.copy()
-        pushed[self.plant.input_places[5]], still[self.plant.input_places[5]] = jump, 0.0
-        answers = (self.stepper.start(state[at.every_q], old, each, 0.0)[0] for each in (pushed, still))
-        state[at.every_v][free] += np.subtract(*answers)[free]
-        energies = [self._kinetic(state[at.every_q], v, inputs) for v in (old, state[at.every_v])]
-        state[at.work] += energies[1] - energies[0]
+        still, slow, place = np.repeat(u, len(states) // len(u), axis=0), states.copy(), self.plant.input_places[5]
+        pushed = still.copy()
+        pushed[:, place], still[:, place] = jump, 0.0
+        slow[:, at.every_v] = before[:, at.every_v]
+        answers = [self.stepper.start(slow, each, self._at_once[: len(slow)])[0] for each in (pushed, still)]
+        states[:, at.every_v] = slow[:, at.every_v]
+        states[:, at.v][:, driven] = speeds
+        states[:, at.every_v][:, free] += (answers[0] - answers[1])[:, free]
+        states[:, at.work] += self.stepper.kinetic(states, u) - self.stepper.kinetic(slow, u)
 
-    def _kinetic(self, q: Array, v: Array, inputs: Array) -> float:
-        return float(self.stepper.report(q[None, :], v[None, :], 0 * v[None, :], inputs[None, :])[0][0, 0])
+    def _project(self, states: Array, u: Array) -> None:
+        """Move states onto the constraints: the speed of a driven joint may have jumped."""
+        solver, at = self.plant.constraint_solver, self.layout
+        assert solver is not None
+        for member in self.states.running if self.plant.driven else ():
+            group, lane = self.lanes.place(member)
+            column, inputs = states[group, :, lane], u[min(group, len(u) - 1), :, lane]
+            q, v, *_ = solver.settled(*(column[part] for part in at.motions), inputs, self.stepper.numbers_of(member))
+            column[at.every_q], column[at.every_v] = q.full()[:, 0], v.full()[:, 0]
 
-    def _kicked(self, restarted: Array) -> bool:
-        """Return True if a jump of the inputs has changed the accelerations."""
-        before, after = (state[self.layout.a] / self.system.sizes for state in (self.state, restarted))
-        return bool(np.abs(after - before).max(initial=0.0) > KICK_SHARE * np.abs(after).max(initial=0.0))
+    # --- between stops ---
 
-    def _failure(self) -> str:
-        """Return the reason why the integration cannot continue."""
-        fell = None if self.step_size.fixed else self.step_size.dt
-        tried, name = self._tried, self._failing_state()
-        return divergence(self.system, self.plant, self.t, self.state, tried, fell, name)
+    def _pieces(self, stop: float) -> Iterator[tuple[float, float]]:
+        """Yield the ends of smooth parts before a stop, and the longest step that resolves the inputs there (s)."""
+        for end in (*self._kinks(stop), stop):
+            t = self.t
+            self.stepper.begin_stretch(t, self.inputs)
+            if not self.size.follows_inputs:
+                yield end, np.inf
+                continue
+            while t < end:
+                longest, t = self.inputs.ahead(t, end)
+                yield t, longest * node_factor(self.stepper.nodes)
 
-    def _failing_state(self) -> str:
+    def _kinks(self, stop: float) -> list[float]:
+        """Return the kinks of the torques of actuators with limited slew before a stop."""
+        if self.inputs.held is None:
+            return []
+        slack = EQUAL_TIMES * self.duration
+        return [time for time in self.inputs.held.kinks if self.t + slack < time < stop - slack]
+
+    def _advance(self, stop: float, longest: float) -> None:
+        """Integrate all groups to a time until which no input jumps."""
+        stepper, controls, states = self.stepper, self.stepper.controls, self.states
+        longest = min(longest, self.longest, np.inf if self.samples is None else self.samples.quickest)
+        ahead = FIRST_STEP_COUNT if stepper.explicit or self.contacts is not None else STEP_COUNT
+        resumes = np.zeros(len(controls), dtype=bool)
+        if self.size.fixed is not None:
+            self._divide(stop, longest)
+        while states.are_behind(stop):
+            self._restrain(~resumes)
+            controls["stop"], controls["most_attempts"] = stop, NO_LIMIT
+            controls["longest"] = np.minimum(longest, np.minimum(self._stable, self._careful))
+            most = min(ahead, stepper.capacity)
+            controls["most_steps"] = np.where(resumes, controls["most_steps"] - controls["steps"], most)
+            if stepper.softens:
+                self._restart_softly()
+            if self.samples is not None:
+                self.samples.instruct(self.t, stop, int(controls["most_steps"][0]))
+            self._careful[:], resumes[:], self._before = np.inf, False, controls["previous"].copy()
+            for group, status in stepper.drive(self.check):
+                # The time after which a driver returns must not decide where explicit steps are restrained.
+                resumes[group] = status == DriverStatus.TIME_IS_UP and stepper.explicit
+                self._attend(group, status)
+            self._jumped &= controls["previous"] == 0
+            if not resumes.any():
+                ahead = FIRST_STEP_COUNT if np.isfinite(self._careful).any() else 2 * most
+            self._end_endless()
+
+    def _divide(self, stop: float, longest: float) -> None:
+        """Divide the time to a stop into equal steps of about the fixed size."""
+        assert self.size.fixed is not None
+        left = stop - self.stepper.controls["t"]
+        self.stepper.controls["dt"] = left / np.maximum(np.ceil(left / min(self.size.fixed, longest) - TIME_SLACK), 1)
+
+    def _restart_softly(self) -> None:
+        """Restart groups that have taken no step since the inputs jumped, for a first step of its size."""
+        controls, first = self.stepper.controls, self._jumped & self.states.group_is_running
+        if first.any():
+            controls["most_attempts"][first] = 1
+            restarted = self._restarted(next_sizes(controls))
+            if restarted is not None:
+                self.stepper.states[first] = restarted[first]
+
+    def _attend(self, group: int, status: DriverStatus) -> None:
+        """Accept the nodes of a group; end members with an event, and those that cannot go on."""
+        stepper, states, control = self.stepper, self.states, self.stepper.controls[group : group + 1]
+        rows = stepper.rows(group)
+        good = self._passed(rows)
+        if self.samples is not None:
+            self.samples.keep()
+        self.observer.count(group, control[0], good - rows)
+        if good:
+            times, path = stepper.times[: good + 1], stepper.path[: good + 1]
+            events = self._events(group, times, path)
+            endings = {member: self._ending(member, each, times, path) for member, each in events.items()}
+            self.observer.accept(group, times, path, events, bool(self._jumped[group]))
+            self._jumped[group] = False
+        stepper.settle(group, good)
+        if good:
+            for member, ending in endings.items():
+                states.end(member, ending)
+            for member, reason in self.inertia.singular_along(path, group, states.running_in(group)).items():
+                states.end_here(member, f"diverged at t = {states.time_of(member):.6g} s: {reason}")
+        if self.samples is not None and status == DriverStatus.INPUTS_FAILED:
+            raise self.samples.failure(self.t)
+        if status == DriverStatus.INPUTS_FAILED and not rows:  # else they fail again in the first of the next steps
+            states.end_failed_inputs(stepper.failures, states.running_in(group))
+        if good < rows:
+            control["dt"] = self._careful[group] = SMALLEST_CHANGE * float(np.diff(stepper.times[good : good + 2])[0])
+            control["previous"] = np.diff(stepper.times[good - 1 : good + 1])[0] if good else self._before[group]
+            status = DriverStatus.STEP_TOO_SMALL if control["dt"][0] < control["smallest"][0] else status
+        if status == DriverStatus.STEP_TOO_SMALL:
+            self._end_failed(group, good)
+
+    def _passed(self, rows: int) -> int:
+        """Return the number of steps of a single member before the first one that missed a contact with a stop."""
+        if not rows or self.contacts is None or self.size.fixed is not None:
+            return rows
+        nodes = self.stepper.times[: rows + 1], self.stepper.path[: rows + 1, :, 0]
+        missed = self.contacts.first_missed(*nodes, self.layout)
+        return rows if missed is None else missed
+
+    def _events(self, group: int, times: Array, path: Array) -> dict[int, Event]:
+        """Return the first event of each member of a group that has one on these nodes, (nodes, entries, lanes)."""
+        found, interval = {}, self.duration * CONDITION_INTERVAL
+        for member in self.states.running_in(group):
+            lane = self.lanes.place(member)[1]
+            if self.members.have_conditions or self.stepper.may_have_event(group, lane):
+                own, sizes = path[..., lane], self.members.sizes[member]
+                detector = self.members.events(member)
+                event = detector.first(times, own, self.layout, sizes, self.stepper.order, interval)
+                if event is not None:
+                    found[member] = event
+        return found
+
+    def _ending(self, member: int, event: Event, times: Array, path: Array) -> Ending:
+        """Return how a member ends at an event between nodes of its group."""
+        own = path[..., self.lanes.place(member)[1]]
+        found = between(times, own, np.array([event.time]), self.layout, self.stepper.order)[0]
+        return Ending(event.time, event.settled(found), event.sentence, event.status)
+
+    # --- steps that cannot be taken ---
+
+    def _end_failed(self, group: int, row: int) -> None:
+        """End the members of a group that no step is short enough for, after this node."""
+        states, stepper, control = self.states, self.stepper, self.stepper.controls[group : group + 1]
+        size = None if self.size.fixed is not None else float(control["dt"][0])
+        tried = stepper.path[min(row + 1, stepper.capacity)]
+        for member in self._failing(group, tried):
+            lane, t = self.lanes.place(member)[1], states.time_of(member)
+            system, last, name = self.members.system(member), states.state_of(member), self._failing_law_state(lane)
+            states.end_here(member, divergence(system, self.plant, t, last, tried[:, lane], size, name))
+        if self.size.fixed is None:
+            control["dt"], control["was_rejected"] = AFTER_JUMP * self.size.first, 0
+
+    def _failing(self, group: int, tried: Array) -> list[int]:
+        """Return the members of a group whose last attempt was not accurate enough."""
+        stepper, running = self.stepper, self.states.running_in(group)
+        if len(running) == 1:
+            return running
+        errors, left = (each.max(axis=0, initial=0.0) for each in (stepper.errors, stepper.left))
+        errors, left = errors / stepper.error_limits[group], left / stepper.unsolved_limits[group]
+        excess = np.where(np.abs(tried).max(axis=0) < LARGEST_STATE, np.maximum(errors, left), np.inf)
+        excess = np.where(np.isnan(excess), np.inf, excess)
+        fails = ~np.isfinite(excess) if self.size.fixed is not None else excess > 1
+        if not fails.any():
+            fails = excess >= excess.max()
+        return [member for member in running if fails[self.lanes.place(member)[1]]]
+
+    def _failing_law_state(self, lane: int) -> str:
         """Return the name of the law's state with the largest error, if it exceeds those of the coordinates."""
-        count, law, driver = self.layout.states, self.schedule.law, self.stepper.driver
-        if law is None or not count or len(driver.errors) <= count:
+        count, law, stepper = self.layout.states, self.inputs.schedules[0].law, self.stepper
+        if law is None or not count or len(stepper.errors) <= count:
             return ""
-        errors = np.maximum(driver.errors, driver.left)
+        errors = np.maximum(stepper.errors[:, lane], stepper.left[:, lane])
         errors = np.where(np.isfinite(errors), errors, np.inf)
         own = errors[-count:]
         return f"the law's state '{law.states[int(own.argmax())]}'" if own.max() > errors[:-count].max() else ""
+
+    def _end_endless(self) -> None:
+        """End members of groups that have taken too many steps."""
+        if self.size.fixed is not None:
+            return
+        for group in np.flatnonzero(self.stepper.steps > MOST_STEPS).tolist():
+            for member in self.states.running_in(group):
+                t = self.states.time_of(member)
+                self.states.end_here(member, f"gave up at t = {t:.6g} s after {MOST_STEPS} steps; allow a larger rtol")
+
+    def _restrain(self, groups: Array) -> None:
+        """Bound the steps of an explicit method by stability in the present postures and those near them."""
+        stepper, states, at = self.stepper, self.states, self.layout
+        if self.size.fixed is not None or not stepper.explicit:
+            return
+        q = stepper.states[:, at.q]
+        is_near = (np.abs((q - self._restrained) / stepper.sizes) < NEAR_POSTURE).all(axis=(1, 2))
+        moved = groups & states.group_is_running & (~is_near | self._jumped)
+        if not moved.any():
+            return
+        self._restrained[moved] = q[moved]
+        times = np.repeat(stepper.controls["t"], self.lanes.lanes)[: self.lanes.members]
+        u = self.inputs.at_own_times(times)
+        if not np.isfinite(u).all():
+            return
+        longest = stepper.longest_steps(u, self.duration)
+        least = UNSTABLE_SHARE * min(self.duration, longest[states.is_running].max(initial=0.0))
+        self._stable[moved] = np.inf
+        for member in states.running:
+            group = self.lanes.place(member)[0]
+            if longest[member] < least:
+                self.unstable.add(member)
+                states.end_here(member, "")
+            elif moved[group]:
+                self._stable[group] = min(self._stable[group], STABILITY_FACTOR * longest[member])

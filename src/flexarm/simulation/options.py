@@ -28,13 +28,14 @@ from flexarm.integrators.inputs import Schedule
 from flexarm.integrators.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.registry import Compiled, Solver, chosen_method, name_of
-from flexarm.integrators.step_runner import CompiledStepper, Stepper
+from flexarm.integrators.step_runner import CompiledStepper
 from flexarm.integrators.step_size import LARGEST_RTOL, SMALLEST_RTOL, STABILITY_FACTOR, LocalSpectrum, Tolerance
+from flexarm.integrators.stepper import ScalarStepper
 from flexarm.results.step_history import Recorder, Statistics
 from flexarm.robot import Link, Robot
 from flexarm.robot.joints import MovingJoint, Prismatic
 from flexarm.simulation.events import EventDetector
-from flexarm.simulation.integration import Integration
+from flexarm.simulation.single_run import SingleRun
 
 MOST_JUMPS = 20  # of the inputs that are looked at
 DECAY_FACTOR = 5.0  # times that a mode takes to decay to a third: what it still has to be followed
@@ -77,7 +78,7 @@ class LocalDynamics(Protocol):
 
     def spectrum(self, q: Array, v: Array, u: Array) -> LocalSpectrum: ...
 
-    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]: ...
+    def accelerations(self, q: Array, v: Array, u: Array) -> Array: ...
 
 
 def cheaper_method(
@@ -114,7 +115,7 @@ def _compared(stepper: LocalDynamics, start: Array, inputs: Array, mass: float, 
     if not len(spectrum.frequencies):
         return False
     explicit, free = Dop853(), stepper.plant.free
-    kicks = np.stack([stepper.start(q, v, each, 0.0)[0][free] for each in inputs])
+    kicks = np.stack([stepper.accelerations(q, v, each)[free] for each in inputs])
     implicit_steps, explicit_steps = _steps(spectrum, v[free], kicks, mass, tolerance)
     moving = spectrum.moving(v[free], _kicked(kicks, layout.states))
     stable = tolerance.horizon / (STABILITY_FACTOR * explicit.longest_step(moving.rates, tolerance.horizon))
@@ -198,7 +199,7 @@ class IntegrationOptions:
 
     def integration(
         self, schedule: Schedule, q: Array, v: Array, wanted: Array, watch: EventDetector, interrupts: Interrupts
-    ) -> Integration:
+    ) -> SingleRun:
         """The run from (q, v), ready to start."""
         with building:
             chooses = self.method == "auto" and self.radius is None and self.dt is None
@@ -208,22 +209,22 @@ class IntegrationOptions:
                 other = cheaper_method(stepper, schedule, q, v, self.tolerance)
                 if other is not None:
                     stepper = self._stepper(Compiled(other, self.tolerance), schedule)
-        return self.integration_with(stepper, schedule, wanted, watch, interrupts)
+        return self.single_run(stepper, schedule, wanted, watch, interrupts)
 
-    def integration_with(
-        self, stepper: Stepper, schedule: Schedule, wanted: Array, watch: EventDetector, interrupts: Interrupts
-    ) -> Integration:
-        """Return the integration with a stepper that was selected before."""
+    def single_run(
+        self, stepper: ScalarStepper, schedule: Schedule, wanted: Array, watch: EventDetector, interrupts: Interrupts
+    ) -> SingleRun:
+        """Return the run of a stepper that was selected before."""
         size = self.solver.step_size(self.tolerance.horizon, self.dt, float(wanted[1]))
         statistics = Statistics(name_of(self.method, stepper))
         recorder = Recorder(wanted, stepper.plant.layout, stepper.order, statistics)
-        return Integration(schedule, stepper, size, watch, recorder, interrupts, self.longest)
+        return SingleRun(schedule, stepper, size, watch, recorder, interrupts, self.longest)
 
-    def stepper(self, method: Method, schedule: Schedule) -> Stepper:
+    def stepper(self, method: Method, schedule: Schedule) -> ScalarStepper:
         """Return the stepper of a method that was selected for other robots of the structure."""
         return self._stepper(Compiled(method, self.tolerance), schedule)
 
-    def _stepper(self, solver: Solver, schedule: Schedule) -> Stepper:
+    def _stepper(self, solver: Solver, schedule: Schedule) -> ScalarStepper:
         restarts = schedule.controller is not None and not isinstance(solver, Compiled)
         capacity = CAPACITY_OF_CONTROLLER if restarts else CALL_CAPACITY
         stepper = solver.stepper(schedule.plant(self.stabilization), capacity, self.native, schedule.given)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import time as clock
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -18,9 +17,11 @@ from numpy.typing import NDArray
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.interrupts import StopRun
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report
+from flexarm.integrators.group_inputs import GroupInputs
+from flexarm.integrators.lanes import Lanes
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.state import Layout
 from flexarm.profiles.bandwidth import Bandwidth, StepBounds
@@ -28,6 +29,7 @@ from flexarm.results.checks import OF_LAWS
 from flexarm.results.energy_balance import leaks
 from flexarm.results.step_history import between
 from flexarm.robot import MovingJoint
+from flexarm.simulation.members import MemberRobots
 
 CHECKED_FRACTIONS = np.array([0.25, 0.5, 0.75])  # of a step: where it is looked at
 MIN_STEP_S = 1e-8  # s: such steps have tried enough
@@ -35,9 +37,10 @@ MAX_CONTACT_LEAK = 0.01  # of the largest energy of the motion so far: what a st
 
 
 class Contacts:
-    """The stops of a robot's joints in one run."""
+    """The stops of a robot's joints in one run; `report` evaluates its energies."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, report: Report) -> None:
+        self._report = report
         self._stops = [
             (system.joint(link.name).index, *link.joint.limits)
             for link in system.robot.links
@@ -51,7 +54,7 @@ class Contacts:
         """True if there are stops."""
         return bool(self._stops)
 
-    def first_missed(self, times: Array, states: Array, layout: Layout, report: Report) -> int | None:
+    def first_missed(self, times: Array, states: Array, layout: Layout) -> int | None:
         """Return the first of the steps between these nodes that jumped over a contact, if one did."""
         rows = self._in_contact(times, states, layout)
         rows = rows[np.diff(times)[rows] >= MIN_STEP_S]
@@ -60,7 +63,7 @@ class Contacts:
         inside = times[rows, None] + np.diff(times)[rows, None] * CHECKED_FRACTIONS
         looked_at = between(times, states, inside.ravel(), layout).reshape(*inside.shape, -1)
         path = np.concatenate([states[rows, None], looked_at, states[rows + 1, None]], axis=1)
-        leaked, moving = _balance(path, layout, report)
+        leaked, moving = _balance(path, layout, self._report)
         most = np.maximum.accumulate(np.maximum(moving, self._largest))
         jumped = leaked > MAX_CONTACT_LEAK * most
         passed = int(jumped.argmax()) if jumped.any() else len(rows)
@@ -88,68 +91,88 @@ def _balance(path: Array, layout: Layout, report: Report) -> tuple[Array, Array]
 
 
 UNUSUAL_ACCELERATION = 1e6  # times the acceleration of the whole robot under the same torque
-AT_LEAST = 1e6  # lengths a second squared: less than that is not unusual in a run, whatever causes it
+TORQUE_SPREAD = 0.1  # relative difference between the torques of actuators with which the inertia is tested
 
 
 class ForceResponse(Protocol):
-    """Interface to the response of a robot to forces: any stepper."""
+    """Interface to the response of members to forces: any stepper."""
 
     plant: Plant
+    lanes: Lanes
     sizes: Array
+    unusual: Array
 
-    def start(self, q: Array, v: Array, u: Array, dt: float) -> list[Array]: ...
+    def start(self, states: Array, inputs: Array, sizes: Array) -> list[Array]: ...
 
 
 class InertiaMonitor:
-    """Check of the inertia of one run; values that were found to be usual are not checked again."""
+    """Check of the inertia of members. Accelerations that were found to be usual are not checked again.
 
-    def __init__(self, system: System, stepper: ForceResponse) -> None:
-        self.system, self.plant, self.layout = system, stepper.plant, stepper.plant.layout
-        self._stepper, self.unusual = stepper, AT_LEAST
+    States are (groups, entries, lanes); messages are returned by member.
+    """
 
-    def require_at_start(self, state: Array) -> None:
-        """Raise where the first accelerations are not finite, or the answer to a torque is as good as infinite."""
-        a = state[self.layout.a]
-        if not np.isfinite(a).all():
-            raise ValueError(self._singularity(state) or self._too_large(state))
-        if self._answer(state) > UNUSUAL_ACCELERATION and (sentence := self._singularity(state)) is not None:
-            raise ValueError(sentence)
+    def __init__(self, members: MemberRobots, stepper: ForceResponse) -> None:
+        self._members, self._stepper, self._layout = members, stepper, stepper.plant.layout
 
-    def _too_large(self, state: Array) -> str:
+    def infinite_at_start(self, first: Array, running: Sequence[int]) -> dict[int, str]:
+        """Return why the first accelerations of members are not finite."""
+        found, lanes = {}, self._stepper.lanes
+        is_finite = np.asarray(np.isfinite(first[:, self._layout.a]).all(axis=1))
+        finite = lanes.unpack(is_finite[:, None])[:, 0]
+        for member in () if finite.all() else running:
+            if not finite[member]:
+                state = lanes.of(first, member)
+                found[member] = self._singularity(member, state) or self._too_large(member, state)
+        return found
+
+    def singular_at_start(
+        self, first: Array, running: Sequence[int], inputs: GroupInputs | None = None
+    ) -> dict[int, str]:
+        """Return which members answer to torques with accelerations that are as good as infinite."""
+        lanes, at, plant = self._stepper.lanes, self._layout, self._stepper.plant
+        without = np.zeros((lanes.groups, plant.input_count, lanes.lanes))
+        given = None if inputs is None or plant.law is None else inputs.at(0.0)[0]
+        if given is not None:  # gains of the law, which may divide by one
+            without[:, plant.input_places[7]] = given[:, plant.input_places[7]]
+        pushed, push = without.copy(), lanes.pack_values(self._members.push)
+        pushed[:, plant.input_places[1]] = push[:, None] * (1 + TORQUE_SPREAD * np.arange(plant.nu))[:, None]
+        still = first.copy()
+        still[:, at.every_v] = 0.0
+        at_once = np.zeros(lanes.groups)
+        a, b = (self._stepper.start(still, each, at_once)[0][:, : at.n] for each in (without, pushed))
+        gained = np.abs((b - a) / self._stepper.sizes).max(axis=1, initial=0.0)
+        far = ~(lanes.unpack(gained[:, None])[:, 0] <= UNUSUAL_ACCELERATION)
+        reasons = {each: self._singularity(each, lanes.of(first, each)) for each in running if far[each]}
+        return {member: reason for member, reason in reasons.items() if reason is not None}
+
+    def singular_along(self, path: Array, group: int, running: Sequence[int]) -> dict[int, str]:
+        """Return which members of a group have absurd accelerations, because their mass matrix is singular, on nodes
+        (nodes, entries, lanes)."""
+        found, unusual = {}, self._stepper.unusual[group]
+        largest = np.abs(path[:, self._layout.a] / self._stepper.sizes[group]).max(axis=1, initial=0.0)
+        if not (largest > unusual).any():
+            return {}
+        for member in running:
+            lane = self._stepper.lanes.place(member)[1]
+            worst = int(largest[:, lane].argmax())
+            if largest[worst, lane] > unusual[lane]:
+                if (reason := self._singularity(member, path[worst, :, lane])) is not None:
+                    found[member] = reason
+                unusual[lane] = 10 * largest[worst, lane]
+        return found
+
+    def _too_large(self, member: int, state: Array) -> str:
         """Return the message for accelerations that are not finite at the start, naming the largest initial value."""
-        given = {"q0": state[self.layout.q], "v0": state[self.layout.v]}
-        worst = {name: np.abs(values / self.system.sizes) for name, values in given.items()}
+        system = self._members.system(member)
+        given = {"q0": state[self._layout.q], "v0": state[self._layout.v]}
+        worst = {name: np.abs(values / system.sizes) for name, values in given.items()}
         name = max(worst, key=lambda each: float(worst[each].max(initial=0.0)))
         k = int(worst[name].argmax())
-        largest = f"{name} of '{self.system.names[k]}' is {given[name][k]:g}"
+        largest = f"{name} of '{system.names[k]}' is {given[name][k]:g}"
         return f"the first accelerations are not finite: q0, v0, a torque or a load is too large ({largest})"
 
-    def require(self, t: float, states: Array) -> None:
-        """End the run where accelerations have become absurd because the mass matrix is singular."""
-        accelerations = np.abs(states[:, self.layout.a] / self.system.sizes).max(axis=1, initial=0.0)
-        worst = int(accelerations.argmax())
-        if accelerations[worst] > self.unusual:
-            if (sentence := self._singularity(states[worst])) is not None:
-                raise StopRun(f"diverged at t = {t:.6g} s: {sentence}")
-            self.unusual = 10 * float(accelerations[worst])
-
-    def _answer(self, state: Array) -> float:
-        """The largest acceleration that a torque at all actuators adds, against that of the robot as a whole."""
-        links = self.system.robot.links
-        length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
-        torque = mass * length**2  # turns the robot as a whole by about 1 rad/s2
-        rest = np.zeros(self.plant.input_count)
-        if self.plant.law is not None:  # it may divide by a gain
-            rest[self.plant.input_places[7]] = self.plant.law.parameters
-        pushed = rest.copy()
-        pushed[self.plant.input_places[1]] = torque * (1 + 0.1 * np.arange(self.system.nu))
-        q, v = state[self.layout.every_q], np.zeros(self.layout.every)
-        without, under = (self._stepper.start(q, v, u, 0.0)[0] for u in (rest, pushed))
-        gained = np.abs((under - without) / self._stepper.sizes)
-        return float(gained.max(initial=0.0)) if np.isfinite(gained).all() else np.inf
-
-    def _singularity(self, state: Array) -> str | None:
-        return self.system.singularity(state[self.layout.q], self.plant.driven)
+    def _singularity(self, member: int, state: Array) -> str | None:
+        return self._members.system(member).singularity(state[self._layout.q], self._stepper.plant.driven)
 
 
 def divergence(
@@ -246,7 +269,7 @@ def require_seen_inputs(outlooks: Mapping[str, Bandwidth], pace: StepBounds, dur
 
 
 def _doubt(sentence: str) -> None:
-    warnings.warn(sentence, ValidityWarning, stacklevel=4)
+    warn(sentence, ValidityWarning, stacklevel=4)
 
 
 def memory() -> float:
@@ -270,7 +293,7 @@ class DurationNotice:
             return
         if (total := spent * self.duration / t) > LONG_RUN_S:
             self._said = True
-            warnings.warn(
+            warn(
                 f"after {spent:.0f} s this run has come to t = {t:.3g} of {self.duration:g} s: it will take about "
                 f"{total / 60:.0f} minutes; a larger rtol or dt is faster, and Ctrl-C keeps what was computed"
                 f"{self._hint}",

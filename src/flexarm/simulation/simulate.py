@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time as clock
-import warnings
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -20,7 +19,7 @@ from flexarm.feedback.feedback import recorded_torque
 from flexarm.feedback.outputs import Gains
 from flexarm.feedback.sensors import warn_of_unread_sensors
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import collect_warnings, shown
+from flexarm.foundation.messages import collect_warnings, shown, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
@@ -37,12 +36,12 @@ from flexarm.robot import Robot
 from flexarm.simulation.build_run import results
 from flexarm.simulation.events import EventDetector
 from flexarm.simulation.initial_state import initial_state
-from flexarm.simulation.integration import Integration
 from flexarm.simulation.options import IntegrationOptions, tolerance_of
 from flexarm.simulation.run_checks import DurationNotice, require_finite_work, require_seen_inputs, sample_times
+from flexarm.simulation.single_run import SingleRun
 
 
-def largest_distance(system: System, run: Integration, tighter: Integration) -> float | None:
+def largest_distance(system: System, run: SingleRun, tighter: SingleRun) -> float | None:
     """Return the largest distance between the links' ends of two runs over their common samples (m), or None.
 
     None if the second run was interrupted or has no sample beyond its start.
@@ -82,7 +81,7 @@ def simulate(
     dt: float | None = None,
     sample: float | None = None,
     points: Mapping[str, tuple[str, float]] | None = None,
-    stop: Any = None,
+    events: Any = None,
     verify: bool = False,
     progress: bool | None = None,
     native: Native = "auto",
@@ -130,7 +129,7 @@ def simulate(
         faster than such samples show. `run.at(t)` interpolates at other times.
     points : mapping, optional
         Points to record, by name a link and a distance from its root (m): `{"elbow": ("upper", 1.0)}`.
-    stop : callable or sequence of callable, optional
+    events : callable or sequence of callable, optional
         Functions of (t, q, v); the run ends when one of them falls to zero.
     verify : bool, optional
         If True, a second run with a tenth of the tolerance (or half of `dt`) estimates the error, `run.error_estimate`
@@ -201,7 +200,7 @@ def simulate(
             schedule = Schedule(system, torque, motion, loads)
             require_finite_work(duration, dt, None if schedule.controller is None else schedule.controller.rate)
             wanted = sample_times(duration, sample, system.nq)
-            watch = EventDetector(system, stop)
+            watch = EventDetector(system, events)
             q, v = initial_state(system, schedule, q0, v0)
         warn_of_idle_loads(system, schedule.loads, q)
         schedule.look(duration, q, v)
@@ -233,7 +232,7 @@ def simulate(
                 dt=dt,
                 sample=sample,
                 points=points,
-                stop=stop,
+                events=events,
                 verify=verify,
                 progress=progress,
                 native=native,
@@ -241,7 +240,7 @@ def simulate(
         if again.status != "interrupted" and not (again.status == "failed" and run.status != "failed"):
             exact = _system(again.robot)
             record(again, exact, errors, repeated=True)
-            warnings.warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
+            warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
             warn_of_validity(again, exact)
             return again
     with interrupts.catching(), interrupts.deferring():  # the run is there: Ctrl-C must not lose it
@@ -283,13 +282,13 @@ def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
     return [(schedule.system.robot.links[each.link].name, each.x) for each, _ in schedule.loads]
 
 
-def _complete(loop: Integration, q: Array, v: Array, duration: float, progress: bool | None) -> None:
+def _complete(loop: SingleRun, q: Array, v: Array, duration: float, progress: bool | None) -> None:
     with loop.interrupts.catching(), Progress(duration, progress) as bar:
         loop.run(q, v, duration, bar, DurationNotice(duration, loop.schedule.law is not None))
 
 
 def _verified_unless_interrupted(
-    plan: IntegrationOptions, loop: Integration, q: Array, v: Array, progress: bool | None
+    plan: IntegrationOptions, loop: SingleRun, q: Array, v: Array, progress: bool | None
 ) -> Any:
     """Verify a run; keep the run itself if that is interrupted."""
     try:
@@ -301,7 +300,7 @@ def _verified_unless_interrupted(
 
 
 def _verified(
-    plan: IntegrationOptions, loop: Integration, q: Array, v: Array, progress: bool | None
+    plan: IntegrationOptions, loop: SingleRun, q: Array, v: Array, progress: bool | None
 ) -> dict[str, float | int | None]:
     """Return the estimated error of a run from a more accurate one, for its statistics; None if it was interrupted."""
     if loop.interrupts.pressed or not loop.t:
@@ -318,7 +317,7 @@ def _verified(
 
 
 def _gathered(
-    loop: Integration, points: Points, options: Mapping[str, Any], checked: Mapping[str, Any], begin: float
+    loop: SingleRun, points: Points, options: Mapping[str, Any], checked: Mapping[str, Any], begin: float
 ) -> Run:
     """Build the run; Ctrl-C is deferred, since all is computed."""
     interrupts = loop.interrupts

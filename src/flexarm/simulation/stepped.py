@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any
 
@@ -15,6 +15,7 @@ from flexarm.codegen.evaluator import Native
 from flexarm.codegen.library import building
 from flexarm.dynamics.arguments import Energy, Vector
 from flexarm.dynamics.system import System
+from flexarm.feedback.measurements import Instant, Reader
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.named_arrays import NamedArray, named_array
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
@@ -217,9 +218,10 @@ class Simulation:
             layout, stepper = self._stepper.layout, self._stepper
             column, at = np.zeros(layout.size), layout.state
             column[at.q], column[at.v] = q, v
-            a, power, drained, *forces = stepper.start(q, v, self._idle(t), 0.0)
+            state, idle = column[None, layout.own, None], self._idle(t)[None, :, None]
+            a, power, drained, *forces = (each[0, :, 0] for each in stepper.start(state, idle, np.zeros(1)))
             column[at.a] = column[at.aux] = a
-            column[at.given], column[at.drained] = power, drained
+            column[at.given], column[at.drained] = power[0], drained[0]
             if forces:
                 column[at.forces] = forces[0]
             column[layout.last] = np.inf  # unlike any inputs
@@ -328,13 +330,14 @@ class Simulation:
         return float(self._before[self._stepper.layout.told][0])
 
     def __getitem__(self, name: str) -> float:
-        """Return a number by its name in runs.
+        """Return a number by name.
 
         Parameters
         ----------
         name : str
-            `upper.q`, `v.upper.q`, `a.upper.q`, `tip.x`, `deflection.upper.y`, `torque.upper`, `kinetic`, `elastic`,
-            `gravity`, `drive`, `work`, `dissipated`, `t` or `error`.
+            `upper.q`, `upper.q'`, `upper.q''`, `tip.x`, `deflection.upper.y`, `torque.upper`, `kinetic`, `elastic`,
+            `gravity`, `drive`, `work`, `dissipated`, `t`, `error`, or an output of `fa.linearize`, such as `tip.y'` or
+            `fore.strain(0.1)`.
 
         Returns
         -------
@@ -355,26 +358,32 @@ class Simulation:
         callable
             It takes a simulation and returns a float.
         """
-        if not isinstance(name, str) or name not in self._readers:
-            raise KeyError(f"there is no {shown(name)} in this simulation{self._near(name)}")
-        return self._readers[name]
+        if isinstance(name, str) and name in self._readers:
+            return self._readers[name]
+        if isinstance(name, str) and self._outputs.has(name):
+            return partial(_read_output, self._outputs, name)
+        known = [*self._readers, *self._outputs.names]
+        raise KeyError(f"there is no {shown(name)} in this simulation{suggestion(name, known)}")
 
     def __repr__(self) -> str:
         return f"Simulation({self.system.robot.name!r}, dt={self.dt:g}, t={self.t:g})"
 
     # --- inside ---
 
-    def _near(self, name: object) -> str:
-        """Return the end of a message about an unknown name."""
-        base = str(name).rstrip("'")
-        primes = len(str(name)) - len(base)
-        if base in self.system.names and primes in (1, 2):
-            return f"; did you mean '{'va'[primes - 1]}.{base}'?"
-        return suggestion(name, list(self._readers))
-
     @cached_property
     def _readers(self) -> dict[str, Callable[[Simulation], float]]:
         return available(self.system)
+
+    @cached_property
+    def _outputs(self) -> Reader:
+        """Outputs of linear models and laws."""
+        return Reader(self.system)
+
+    def _instant(self) -> Instant:
+        """Return the state with the loads that acted when its accelerations were computed."""
+        at = self._stepper.layout.state
+        parts = (self._before[part] for part in (at.q, at.v, at.a, at.forces))
+        return self._schedule.instant(max(self._start, self.t - INSIDE_STEP * self.dt), *parts)
 
     def _begin(self, column: Array, start: float, since: float) -> None:
         """Continue from a state without knowledge of earlier steps."""
@@ -439,6 +448,10 @@ class Simulation:
                 f"torque has shape {values.shape}: give one number for each of {', '.join(system.inputs) or 'none'}"
             )
         return values
+
+
+def _read_output(outputs: Reader, name: str, sim: Simulation) -> float:
+    return outputs(name, sim._instant())
 
 
 def _method(method: Any, robot: Robot) -> Method:

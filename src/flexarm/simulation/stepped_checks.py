@@ -7,7 +7,6 @@ exceeded.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,20 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.dynamics.quantity_names import AXES, STATE_PARTS, state_names
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
-from flexarm.foundation.interrupts import Status, StopRun
+from flexarm.foundation.interrupts import Status
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.step_size import ABSURD_STATE, Tolerance
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
 from flexarm.simulation.events import MAX_STOP_OVERRUN, EventDetector
+from flexarm.simulation.members import SingleMember
 from flexarm.simulation.run_checks import Contacts, InertiaMonitor
 
 if TYPE_CHECKING:
     from flexarm.simulation.stepped import Simulation
 
 
-AXES = "xyz"
 ENERGY_NAMES = ("kinetic", "elastic", "gravity", "drive")
 
 
@@ -45,8 +46,8 @@ class Reading:
 def available(system: System) -> dict[str, Callable[[Simulation], float]]:
     """Return the functions that read all numbers, by name."""
     found: dict[str, Callable[[Simulation], float]] = {}
-    for number, prefix in enumerate(("", "v.", "a.")):
-        found |= {f"{prefix}{name}": partial(_part, number * system.nq + k) for k, name in enumerate(system.names)}
+    for name, (part, k) in state_names(system.names).items():
+        found[name] = partial(_part, STATE_PARTS.index(part) * system.nq + k)
     found |= {f"tip.{axis}": partial(_tip, k) for k, axis in enumerate(AXES)}
     for k, link in enumerate(system.robot.links):
         found |= {f"deflection.{link.name}.{axis}": partial(_deflection, k, j) for j, axis in enumerate(AXES)}
@@ -118,8 +119,8 @@ class StepChecks:
         self, system: System, stepper: ZeroOrderHoldStepper, tolerance: Tolerance, dt: float, said: GivenWarnings
     ) -> None:
         self.system, self.stepper, self.tolerance, self.dt, self.said = system, stepper, tolerance, dt, said
-        self._events, self._contacts = EventDetector(system, None), Contacts(system)
-        self._inertia = InertiaMonitor(system, stepper)
+        self._events, self._contacts = EventDetector(system, None), Contacts(system, stepper.report)
+        self._inertia = InertiaMonitor(SingleMember(system, self._events), stepper)
         self.always = bool(self._events.conditions) or self._contacts.any
         self.allowed = math.inf if said.inaccurate else tolerance.allowed
         self.unsolved = tolerance.length
@@ -127,7 +128,10 @@ class StepChecks:
 
     def require_at_start(self, state: Array) -> None:
         """Require a valid initial state."""
-        self._inertia.require_at_start(state)
+        first = state[None, :, None]
+        reasons = self._inertia.infinite_at_start(first, [0]) or self._inertia.singular_at_start(first, [0])
+        if reasons:
+            raise ValueError(reasons[0])
         self._events.require_at_start(state, self.stepper.layout.state)
 
     def look(self, t: float, elapsed: float) -> None:
@@ -145,13 +149,11 @@ class StepChecks:
             )
         times = t + self.dt * np.linspace(0.0, 1.0, len(nodes))
         if alarms or self.always:
-            event = self._events.first(times, nodes, layout, stepper.sizes, stepper.order, self.dt)
+            event = self._events.first(times, nodes, layout, self.system.sizes, stepper.order, self.dt)
             if event is not None:
                 raise StepError(event.sentence, event.status)
-            try:
-                self._inertia.require(t, nodes)
-            except StopRun as ending:
-                raise StepError(str(ending)) from None
+            for reason in self._inertia.singular_along(nodes[..., None], 0, [0]).values():
+                raise StepError(f"diverged at t = {t:.6g} s: {reason}")
             self._look_at_contacts(times, nodes)
         if alarms:
             self._look_at_bending(float(times[-1]), nodes[-1][layout.q])
@@ -181,8 +183,8 @@ class StepChecks:
         for place, (_, length) in events.ends.items():
             low[place], high[place] = -MAX_STOP_OVERRUN * length, (1 + MAX_STOP_OVERRUN) * length
         self.stepper.low[:n], self.stepper.high[:n] = low, high
-        self.stepper.low[2 * n :] = -self._inertia.unusual * system.sizes
-        self.stepper.high[2 * n :] = self._inertia.unusual * system.sizes
+        self.stepper.low[2 * n :] = -self.stepper.unusual[0, 0] * system.sizes
+        self.stepper.high[2 * n :] = self.stepper.unusual[0, 0] * system.sizes
 
     def _of_bending(self) -> Array:
         """Return bounds below which no link bends, twists or curls beyond its model; after the warning, those of exact
@@ -202,10 +204,10 @@ class StepChecks:
 
     def _look_at_contacts(self, times: Array, nodes: Array) -> None:
         """Warn where a joint went through a stop within a step."""
-        missed = self._contacts.first_missed(times, nodes, self.stepper.layout.state, self.stepper.report)
+        missed = self._contacts.first_missed(times, nodes, self.stepper.layout.state)
         if missed is not None and not self.said.jumped:
             self.said.jumped = True
-            warnings.warn(
+            warn(
                 f"a joint runs into its stop at t = {times[0]:.4g} s so fast that {self._a_step} passes over it: the "
                 "energy of the impact is not right; take shorter ones, or more substeps",
                 ValidityWarning,
@@ -217,7 +219,7 @@ class StepChecks:
         doubts = [] if self.said.doubtful else posture_warnings(self.system, q, f" at t = {t:.4g} s")
         for sentence in doubts:
             self.said.doubtful = True
-            warnings.warn(sentence, ValidityWarning, stacklevel=CALLER_FRAMES)
+            warn(sentence, ValidityWarning, stacklevel=CALLER_FRAMES)
 
     def _tell_error(self, error: float, elapsed: float) -> None:
         """A tolerance is for a run: for one second, and for each of those that follow."""
@@ -230,7 +232,7 @@ class StepChecks:
         too_large = error / elapsed / self.tolerance.allowed  # were it to go on like this
         wanted = math.ceil(1.2 * substeps * too_large ** (1 / self.stepper.order))
         way = f"about substeps={wanted}" if wanted <= 1000 else "a much shorter step"
-        warnings.warn(
+        warn(
             f"{self._a_step} is long for this robot: after {elapsed:.4g} s its links may be {error:.2g} m from where "
             f"they should be, and rtol = {self.tolerance.rtol:g} of its length is {most:.2g} m; {way} would do (or "
             "give a larger rtol)",

@@ -27,7 +27,7 @@ from flexarm.robot.io.files import SWEEP, read_source
 from flexarm.robot.path_updates import value_at
 from flexarm.simulation.simulation_file import FIELDS, simulation_options
 from flexarm.studio.control import NO_CONTROL, Control
-from flexarm.sweeps.apply_changes import unit
+from flexarm.sweeps.apply_changes import profile_number_unit
 
 DEFAULT_DURATION_S = 2.0
 DEFAULT_ACCELERATION = 2.0  # rad/s2 or m/s2, of each joint alone
@@ -215,10 +215,7 @@ def _profile_unit(given: Any, steps: list[str], of_value: str) -> str:
         return of_value
     if steps[0] == SCALE or not isinstance(given, Mapping) or given.get("profile") == "table":
         return ""
-    try:
-        found = unit(given, ".".join(steps), of_value, "profile")
-    except (ValueError, TypeError, KeyError):  # invalid profiles raise when the run is computed
-        return ""
+    found = profile_number_unit(steps[0], of_value)
     return "" if found == "1" else found
 
 
@@ -236,9 +233,10 @@ def _default_plan(robot: Robot) -> dict[str, Any]:
     if all(unit == "N m" for unit in system.input_units):
         move = {
             "profile": "minimum-jerk",
-            "start": 0.0,
-            "end": DEFAULT_ROTATION_RAD,
-            "duration": DEFAULT_DURATION_S / 2,
+            "y0": 0.0,
+            "y1": DEFAULT_ROTATION_RAD,
+            "t0": 0.0,
+            "t1": half,
         }
         return {**plan, "motion": {each.link: dict(move) for each in system.actuators}}
     try:

@@ -43,8 +43,8 @@ class Control:
     shaper: str = "none"  # of torques and motions, designed for the lowest vibration mode
     feedback: str = "none"
     kp: Gain = 10.0  # for computed torque, gains are per unit of inertia
-    kd: Gain = 1.0
     ki: Gain = 0.0
+    kd: Gain = 1.0
     weight: Gain = 100.0  # LQR weight of squared joint errors
     effort: Gain = 1.0  # LQR weight of squared torques
     goals: Mapping[str, float] = field(default_factory=dict)  # set points of joints by link (rad or m)
@@ -120,7 +120,7 @@ class Control:
             goal_motions = {}
             for link, goal in self.goals.items():
                 at = start.get(f"{link}.q", 0.0)
-                goal_motions[link] = minimum_jerk(at, goal, time) if time else step(goal, before=at)
+                goal_motions[link] = minimum_jerk(at, goal, time) if time else step(at, goal)
             out["motion"] = {**motions, **goal_motions}
         return out
 
@@ -148,7 +148,7 @@ class Control:
         if self.feedback == "pd":
             laws.append(Call(pd, (system, self.kp, self.kd, references), feedforward))
         elif self.feedback == "pid":
-            laws.append(Call(pid, (system, self.kp, self.kd, self.ki, references), feedforward))
+            laws.append(Call(pid, (system, self.kp, self.ki, self.kd, references), feedforward))
         elif self.feedback == "computed torque":
             laws.append(Call(computed_torque, (system, self.kp, self.kd, references)))
         elif self.feedback == "lqr":

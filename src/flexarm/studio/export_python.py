@@ -93,8 +93,7 @@ class Program:
         if isinstance(value, Call):
             return self._call_code(value, where)
         if isinstance(value, Profile) and value.made is not None and value.made.function in PROFILES.values():
-            given = {each: number for each, number in value.made.given.items() if number is not None}
-            return self._profile_code(value.made.function, given, where)
+            return self._profile_code(value.made.function, value.made.given, where)
         if isinstance(value, Feedback) and (call := find_call(value, self._system)):
             return f"fa.{call[0]}(robot, {self._arguments(call[1], where)})"
         if isinstance(value, (PointLoad, Baumgarte, Sensor, Actuator)):
@@ -109,18 +108,15 @@ class Program:
         if isinstance(value, (list, tuple, np.ndarray)):
             content = ", ".join(self.to_code(each, where) for each in value)
             return f"({content}{',' * (len(value) == 1)})" if isinstance(value, tuple) else f"[{content}]"
-        if isinstance(value, float) and not np.isfinite(value):
-            return f"float({str(value)!r})"
-        if isinstance(value, (str, bool, int, float, type(None))):
-            return repr(value)
-        if isinstance(value, np.generic):
-            return repr(value.item())
+        if (plain := _plain_code(value)) is not None:
+            return plain
         self.gaps.append(where)
         return f"{PLACEHOLDER}({f'{where} ({_describe(value)})'!r})"
 
     def _profile_code(self, function: Any, given: Mapping[str, Any], where: str) -> str:
         if function.__name__ == "constant":
             return self.to_code(given["value"], where)
+        given = {name: each for name, each in given.items() if each is not None}
         return f"fa.{function.__name__}({self._arguments(given, where)})"
 
     def _call_code(self, call: Call, where: str) -> str:
@@ -134,6 +130,15 @@ class Program:
 
     def _arguments(self, given: Mapping[str, Any], where: str) -> str:
         return ", ".join(f"{name}={self.to_code(value, f'{where}: {name}')}" for name, value in given.items())
+
+
+def _plain_code(value: Any) -> str | None:
+    """Return the code of a number or text; None for other values."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float({str(value)!r})"
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    return repr(value) if isinstance(value, (str, bool, int, float, type(None))) else None
 
 
 def _describe(value: Any) -> str:

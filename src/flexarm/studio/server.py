@@ -20,7 +20,7 @@ from http import HTTPStatus
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import collect_warnings, shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,21 +38,25 @@ LOCAL_NAME = r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 MAX_FILE_BYTES = 50_000_000  # of uploaded files
 LIMIT_LINE = "const MAX_FILE_BYTES = 0;"  # in page.js
 
-_patch_lock = threading.Lock()  # guards the patch of websockets
+_start_lock = threading.Lock()
 
 
 @contextlib.contextmanager
-def patched_server(host: str) -> Iterator[None]:
-    """Patch `websockets` while a server is created, so that it serves the studio's script and local pages only.
+def guarded_requests(host: str) -> Iterator[None]:
+    """Let the server that viser starts serve the studio's script, and pages of this machine only.
 
     viser checks neither the origin nor the host name: any site open in the same browser could connect to the server.
+    It has no setting for either, so the function of websockets with which it starts is replaced during that call;
+    servers of others that start meanwhile are not affected.
     """
     import websockets.asyncio.server as sockets
 
     original: Any = sockets.serve
     is_local = host in LOCAL_HOSTS
 
-    def serve(*arguments: Any, process_request: Any, **options: Any) -> Any:
+    def serve(*arguments: Any, process_request: Any = None, **options: Any) -> Any:
+        if not arguments[0].__module__.startswith("viser."):
+            return original(*arguments, process_request=process_request, **options)
         if is_local:
             options["origins"] = [re.compile(f"https?://{LOCAL_NAME}"), None]
 
@@ -71,7 +75,7 @@ def patched_server(host: str) -> Iterator[None]:
 
         return original(*arguments, process_request=handle, **options)
 
-    with _patch_lock:
+    with _start_lock:
         sockets.serve = serve  # type: ignore[misc, assignment]
         try:
             yield
@@ -92,7 +96,10 @@ def _insert_script(page: bytes) -> bytes:
 DEFAULT_PORT = 8080
 STARTUP_TIMEOUT_S = 5.0  # the first page waits at most this long for the first run
 JOIN_TIMEOUT_S = 2.0  # of a page's last job
-UNAWAITED_CALLBACKS = r"coroutine '((\w*Panel|BrowserEvents|Page)\.|on_input|on_click).*' was never awaited"
+LATE_WARNINGS = (  # of viser, if a browser disconnects while its page still draws
+    ("Queued a .* on a closed connection", UserWarning),
+    (r"coroutine '((\w*Panel|BrowserEvents|Page)\.|on_input|on_click).*' was never awaited", RuntimeWarning),
+)
 MISSING_VISER = "the studio needs viser: pip install 'viser>=1.1'"
 
 
@@ -150,9 +157,7 @@ class Studio:
             self._prepare(robot, options, sweep)
             self._require_valid()
         self._server = _start_viser(self._host, _check_port(port))
-        # a browser may disconnect while its page still draws
-        warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
-        warnings.filterwarnings("ignore", message=UNAWAITED_CALLBACKS, category=RuntimeWarning)
+        self._filters = _ignore_late_warnings()
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         if browser:
             threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True, name="studio browser").start()
@@ -219,6 +224,9 @@ class Studio:
             page.join(JOIN_TIMEOUT_S)  # its last job needs the server's event loop
         with _without_output():
             self._server.stop()
+        for each in self._filters:
+            if each in warnings.filters:
+                warnings.filters.remove(each)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return f"Studio at {self.url}"
@@ -326,8 +334,7 @@ def _require_robot(file: Any) -> None:
     """Raise the errors of a robot file before a server starts."""
     from flexarm.robot.io.files import read
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # shown when the file is read again
+    with collect_warnings():  # shown when the file is read again
         read(file)
 
 
@@ -350,8 +357,17 @@ def _start_viser(host: str, port: int) -> Any:
         if error.name != "viser":
             raise
         raise ModuleNotFoundError(MISSING_VISER, name="viser") from None
-    with _without_output(), patched_server(host):
+    with _without_output(), guarded_requests(host):
         return viser.ViserServer(host=host, port=port, verbose=False)
+
+
+def _ignore_late_warnings() -> list[Any]:
+    """Ignore warnings about disconnected browsers while a studio runs; return the filters."""
+    found = []
+    for message, category in LATE_WARNINGS:
+        warnings.filterwarnings("ignore", message=message, category=category)
+        found.append(warnings.filters[0])
+    return found
 
 
 def _without_output() -> contextlib.AbstractContextManager[Any]:

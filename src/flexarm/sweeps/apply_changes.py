@@ -1,10 +1,9 @@
-"""Numbers of profiles by name: `amplitude` and the others with which a function made it, and the `scale` of any.
-
-A case with changes by name: what a member of a sweep is.
+"""Apply the changes of a member to a case, by name.
 
 Names lead to fields of the robot (`links.fore.payload.mass`), initial coordinates and rates (`q0.upper.q`,
-`v0.upper.q`), gains of a law (`gains.kp`, `gains.kp[1]` of a list), numbers of profiles: of torques, motions, loads and
-references of a law (`torque.upper.amplitude`, `motion.upper.duration`, `loads.0.force.1`, `references.fore.q.end`).
+`v0.upper.q`), gains of a law (`gains.kp`, `gains.kp[1]` of a list), and numbers of profiles: of torques, motions, loads
+and references of a law (`torque.upper.amplitude`, `motion.upper.t1`, `loads.0.force.1`, `references.fore.q.y1`),
+and the `scale` of any profile.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ from flexarm.robot.path_updates import apply_changes as robot_changed
 from flexarm.sweeps.case import SweepCase
 
 SCALE = "scale"
-SECONDS = ("switch", "at", "begin", "finish", "duration")
+SECONDS = ("switch", "t0", "t1")
 RATES = {"speed": "/s", "acceleration": "/s2", "jerk": "/s3"}
 
 
-def names(given: Any, where: str) -> list[str]:
-    """Of the numbers of whatever may be given for a profile; that of a constant is nameless."""
+def profile_number_names(given: Any, where: str) -> list[str]:
+    """Return the names of the numbers of a profile, or of what may be given for one; that of a constant is empty."""
     made = profile(given, where)
-    return [*(("",) if _is_constant(made) else numbers(made)), SCALE]
+    return [*(("",) if _is_constant(made) else profile_numbers(made)), SCALE]
 
 
-def numbers(made: Profile) -> dict[str, float]:
-    """All with which it was made: `amplitude`; of a list, `switch.0`, `switch.1`, ..."""
+def profile_numbers(made: Profile) -> dict[str, float]:
+    """Return the numbers with which a profile was made: `amplitude`; of a list, `switch.0`, `switch.1`, ..."""
     return {} if made.made is None else dict(_numbers(made.made.given))
 
 
@@ -54,14 +53,14 @@ def _numbers(given: Any) -> Iterator[tuple[str, float]]:
             yield from ((f"{name}.{k}", one) for k, one in enumerate(row) if one is not None)
 
 
-def value(given: Any, name: str, where: str) -> float:
-    """The number that it has now."""
+def profile_number(given: Any, name: str, where: str) -> float:
+    """Return the present value of a number of a profile."""
     _require(given, name, where)
-    return 1.0 if name == SCALE else numbers(profile(given, where))[name or "value"]
+    return 1.0 if name == SCALE else profile_numbers(profile(given, where))[name or "value"]
 
 
-def changed(given: Any, new: Mapping[str, Any], where: str) -> Profile:
-    """The same profile with other numbers, all at once: switch times need only be in order when all are there."""
+def profile_with(given: Any, new: Mapping[str, Any], where: str) -> Profile:
+    """Return a profile with other numbers, all changed at once: switch times must be in order only together."""
     for name in new:
         _require(given, name, where)
     made = profile(given, where)
@@ -83,16 +82,14 @@ def changed(given: Any, new: Mapping[str, Any], where: str) -> Profile:
     return copied(made, [factor], [0.0], f"{factor!r} * {made.name}")
 
 
-def unit(given: Any, name: str, of_value: str, where: str) -> str:
-    """Of a number of a profile whose values have a unit."""
-    made = profile(given, where).made
-    kind = "" if made is None else made.function.__name__
+def profile_number_unit(name: str, of_value: str) -> str:
+    """Return the unit of an argument of a profile whose values have a unit."""
     argument = name.partition(".")[0]
     if argument in (SCALE, "smooth"):
         return "1"
     if argument in SECONDS:
         return "s"
-    if argument == "frequency" or (kind == "chirp" and argument in ("start", "end")):
+    if argument in ("frequency", "f0", "f1"):
         return "Hz"
     if argument == "phase":
         return "rad"
@@ -104,7 +101,7 @@ def _is_constant(made: Profile) -> bool:
 
 
 def _require(given: Any, name: str, where: str) -> None:
-    known = names(given, where)
+    known = profile_number_names(given, where)
     if name not in known and not (name == "value" and "" in known):
         whole = [f"{where}.{each}" if each else where for each in known]
         asked = f"{where}.{name}" if name else where
@@ -116,11 +113,13 @@ PROFILES = ("torque", "motion", "loads", "references")
 ROOTS = (*STATES, "gains", *PROFILES)  # what names begin with that are not the robot's
 
 
-def applied(case: SweepCase, changes: Mapping[str, Any]) -> SweepCase:
-    """The case of a member that changes these; a ValueError, KeyError or DescriptionError where there is none."""
+def apply_changes(case: SweepCase, changes: Mapping[str, Any]) -> SweepCase:
+    """Return the case of a member with these changes; raise ValueError, KeyError or DescriptionError if there is
+    none.
+    """
     of_robot = {name: value for name, value in changes.items() if not is_of_case(name)}
     if of_robot:
-        case = replace(case, robot=changed_robot(case.robot, of_robot))
+        case = replace(case, robot=robot_with(case.robot, of_robot))
     profiles: dict[tuple[str, str], dict[str, Any]] = {}
     for name, value in changes.items():
         root, _, rest = name.partition(".")
@@ -136,33 +135,21 @@ def applied(case: SweepCase, changes: Mapping[str, Any]) -> SweepCase:
     return case
 
 
-def changed_robot(robot: Robot, changes: Mapping[str, Any]) -> Robot:
-    """As `robot.with_`, which warns of units that look wrong; members would say that again and again."""
+def robot_with(robot: Robot, changes: Mapping[str, Any]) -> Robot:
+    """Return a robot with changes, as `robot.with_` but without warnings of odd units, which members would repeat."""
     return Robot.model_validate(robot_changed(robot, changes)) if changes else robot
 
 
 def is_of_case(name: str) -> bool:
-    """Whether a name leads to something else than the robot."""
+    """Return True if a name does not lead into the robot."""
     return name.partition(".")[0] in ROOTS
-
-
-def known_names(case: SweepCase) -> Iterator[str]:
-    """All names that do not lead into the robot."""
-    coordinates = System(case.robot, native=False).names
-    for root in STATES:
-        yield from (f"{root}.{each}" for each in coordinates)
-    yield from (f"gains.{each}" for each in gains_of(case))
-    for root in PROFILES:
-        for place, given in profiles_of(case, root).items():
-            where = f"{root}.{place}"
-            yield from (f"{where}.{each}" if each else where for each in names(given, where))
 
 
 # --- initial states ---
 
 
 def start_of(case: SweepCase, root: str, coordinate: str) -> float:
-    """The initial value of a coordinate or its rate."""
+    """Return the initial value of a coordinate or its rate."""
     given = getattr(case, root)
     _require_no_equilibrium(given, f"{root}.{coordinate}")
     system = System(case.robot, native=False)
@@ -193,7 +180,7 @@ def _require_no_equilibrium(given: Any, name: str) -> None:
 
 
 def gains_of(case: SweepCase) -> dict[str, float]:
-    """The numbers of the law by name; those of a list by `name[1]`, `name[2]`, ..."""
+    """Return the numbers of the law by name; those of a list are `name[1]`, `name[2]`, ..."""
     if not isinstance(case.torque, Feedback) or case.torque.gains is None:
         return {}
     gains = Gains(case.torque.gains)
@@ -218,7 +205,7 @@ def require_gain(case: SweepCase, name: str) -> None:
 
 
 def profiles_of(case: SweepCase, root: str) -> dict[str, Any]:
-    """What may be numbers, profiles or functions of t, by place."""
+    """Return what may be numbers, profiles or functions of t, by place."""
     if root == "torque":
         return dict(case.torque) if isinstance(case.torque, Mapping) else {}
     if root == "motion":
@@ -235,7 +222,7 @@ def profiles_of(case: SweepCase, root: str) -> dict[str, Any]:
 
 
 def profile_at(case: SweepCase, root: str, rest: str) -> tuple[str, Any, str]:
-    """Place, profile and the name of its number. Places may have dots of their own: the longest that fits."""
+    """Return place, profile and the name of its number. Places may contain dots: the longest that fits counts."""
     found = profiles_of(case, root)
     fits = [place for place in found if rest == place or rest.startswith(f"{place}.")]
     if not fits:
@@ -246,7 +233,7 @@ def profile_at(case: SweepCase, root: str, rest: str) -> tuple[str, Any, str]:
 
 
 def _with_numbers(case: SweepCase, root: str, place: str, numbers: Mapping[str, Any]) -> SweepCase:
-    new = changed(profiles_of(case, root)[place], numbers, f"{root}.{place}")
+    new = profile_with(profiles_of(case, root)[place], numbers, f"{root}.{place}")
     if root == "torque":
         return replace(case, torque={**case.torque, place: new})
     if root == "motion":

@@ -1,9 +1,4 @@
-"""What a sweep is made of: the case that all members share, what each of them changes, and what came of it.
-
-Members as columns: single ones are made when they are asked for.
-
-What came of members that ran together, as columns: single outcomes are made when they are asked for.
-"""
+"""What a sweep is made of: the case that all members share, what each of them changes, and their outcomes."""
 
 from __future__ import annotations
 
@@ -21,7 +16,7 @@ from flexarm.robot import Robot
 
 @dataclass(frozen=True)
 class SweepCase:
-    """The same for all members: a robot, and what `fa.simulate` takes."""
+    """A robot and the arguments of `fa.simulate` that all members share; `options`: rtol, method, dt, sample, ..."""
 
     robot: Robot
     duration: float
@@ -30,36 +25,25 @@ class SweepCase:
     loads: Any = ()
     q0: Any = None
     v0: Any = None
-    options: Mapping[str, Any] = field(default_factory=dict)  # rtol, method, dt, sample, ...
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Member:
-    """One run: by name what it changes. Fields of the robot (`links.fore.payload.mass`), initial coordinates and rates
-    (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`), numbers of profiles (`torque.upper.amplitude`).
+    """One run: its changes by name.
 
-    changes: numbers; whole numbers, words and truth values where a field of the robot takes these."""
+    Names are fields of the robot (`links.fore.payload.mass`), initial coordinates and rates (`q0.upper.q`,
+    `v0.upper.q`), gains of a law (`gains.kp`) and numbers of profiles (`torque.upper.amplitude`). Values are numbers,
+    or words and truth values where a field of the robot takes these.
+    """
 
     number: int
     changes: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came of a member: values of the measures by name (numbers or arrays; none of a run that failed), how its run
-    ended, and what was warned of."""
-
-    number: int
-    values: Mapping[str, Any]
-    status: str
-    reason: str = ""
-    run: Run | None = None
-    doubts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Members(Sequence[Member]):
-    """Members of these numbers. columns: by field a value for each of them, `...` where one leaves it as it is."""
+    """Members as columns: by field a value for each, `...` where one leaves the field as it is."""
 
     numbers: NDArray[np.intp]
     columns: Mapping[str, Sequence[Any]]
@@ -75,18 +59,18 @@ class Members(Sequence[Member]):
 
     def __getitem__(self, place: int | slice) -> Member | Members:
         if isinstance(place, slice):
-            return self.some(range(*place.indices(len(self))))
+            return self.select(range(*place.indices(len(self))))
         values = {name: column[place] for name, column in self.columns.items()}
         return Member(int(self.numbers[place]), {name: value for name, value in values.items() if value is not ...})
 
-    def some(self, places: Sequence[int]) -> Members:
-        """Those at these places."""
+    def select(self, places: Sequence[int]) -> Members:
+        """Return the members with these indices."""
         columns = {name: [column[k] for k in places] for name, column in self.columns.items()}
         return Members(self.numbers[list(places)], columns)
 
 
 def columns_of(members: Sequence[Member]) -> Members:
-    """The same members as columns."""
+    """Return members as columns."""
     if isinstance(members, Members):
         return members
     names = dict.fromkeys(name for each in members for name in each.changes)
@@ -95,50 +79,69 @@ def columns_of(members: Sequence[Member]) -> Members:
 
 
 @dataclass(frozen=True)
-class Outcomes:
-    """Of members of these numbers; all else goes by their places among them.
+class Outcome:
+    """Outcome of a member: values of the measures by name (none if its run failed), status and warnings.
 
-    values: by measure, (members, ...); what is there of members without `told` values means nothing.
-    endings: status and reason of those that did not complete; doubts: of those that have some.
-    single: of members that ran by themselves.
+    `is_exact`: the run was repeated with exact links.
+    """
+
+    number: int
+    values: Mapping[str, Any]
+    status: str
+    reason: str = ""
+    run: Run | None = None
+    warnings: tuple[str, ...] = ()
+    is_exact: bool = False
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Outcomes of members of these numbers, as columns. Mappings go by the indices of members among them.
+
+    Parameters
+    ----------
+    values : mapping
+        By measure, (members, ...); without meaning for members that are not `in_columns`.
+    endings : mapping
+        Status and reason of members that did not complete.
+    warnings : mapping
+        Warnings of members that have some.
+    single : mapping
+        Outcomes of members that were run by themselves.
     """
 
     numbers: NDArray[np.intp]
     values: Mapping[str, Array] = field(default_factory=dict)
     endings: Mapping[int, tuple[str, str]] = field(default_factory=dict)
-    doubts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     single: Mapping[int, Outcome] = field(default_factory=dict)
 
     @staticmethod
     def of(single: Sequence[Outcome]) -> Outcomes:
-        """Of members that all ran by themselves."""
+        """Return the outcomes of members that were all run by themselves."""
         return Outcomes(np.array([each.number for each in single], dtype=np.intp), single=dict(enumerate(single)))
 
     def with_single(self, single: Mapping[int, Outcome]) -> Outcomes:
-        """The same with some that ran by themselves after all."""
+        """Return the outcomes with those of some members that were run by themselves after all."""
         endings = {place: each for place, each in self.endings.items() if place not in single}
-        doubts = {place: each for place, each in self.doubts.items() if place not in single}
-        return replace(self, endings=endings, doubts=doubts, single={**self.single, **single})
+        warnings = {place: each for place, each in self.warnings.items() if place not in single}
+        return replace(self, endings=endings, warnings=warnings, single={**self.single, **single})
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def __iter__(self) -> Iterator[Outcome]:
-        return (self.single[place] if place in self.single else self._made(place) for place in range(len(self)))
+        return (self.single.get(place) or self._made(place) for place in range(len(self)))
 
     def _made(self, place: int) -> Outcome:
         status, reason = self.endings.get(place, ("completed", ""))
         values = {} if status == "failed" else {name: rows[place] for name, rows in self.values.items()}
-        return Outcome(int(self.numbers[place]), values, status, reason, doubts=self.doubts.get(place, ()))
+        return Outcome(int(self.numbers[place]), values, status, reason, warnings=self.warnings.get(place, ()))
 
     @property
-    def told(self) -> NDArray[np.intp]:
-        """Places whose values are those of the columns: of members that neither failed nor ran by themselves."""
+    def in_columns(self) -> NDArray[np.intp]:
+        """Indices of members whose values are those of the columns: they neither failed nor ran by themselves."""
         found = np.ones(len(self), dtype=bool)
-        found[[*self.failed, *self.single]] = False
+        failed = (place for place, (status, _) in self.endings.items() if status == "failed")
+        found[[*failed, *self.single]] = False
         return np.flatnonzero(found)
-
-    @property
-    def failed(self) -> list[int]:
-        """Places of those that failed, but for single ones."""
-        return [place for place, (status, _) in self.endings.items() if status == "failed"]

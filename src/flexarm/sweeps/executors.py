@@ -1,11 +1,9 @@
-"""What is sent to workers: what members have in common, as bytes that each worker opens once.
+"""Members on other processes and machines.
 
-Members on other processes and machines: batches of them as tasks, gathered as they come.
-
-A worker that dies takes its batch along, and in a pool of processes all that waits. Batches that were lost are run
-again one at a time, so that it is seen which of them it was; one that kills its worker alone is halved, down to the
-member, which is recorded as failed. So a worker lost by accident costs nothing but time, and a member that kills
-workers costs a bounded number of them.
+What members have in common is sent as bytes that each worker opens once. A worker that dies takes its batch along, and
+in a pool of processes all batches that wait. Lost batches are run again one at a time, to find the one that kills its
+worker; that one is halved, down to the member, which is recorded as failed. So a worker lost by accident costs only
+time, and a member that kills workers costs a bounded number of them.
 """
 
 from __future__ import annotations
@@ -22,13 +20,15 @@ from typing import Any
 from flexarm.codegen.library import building
 from flexarm.foundation.messages import shown
 from flexarm.sweeps.case import Outcome, Outcomes
-from flexarm.sweeps.ensemble.task import Job, Portion
-from flexarm.sweeps.ensemble.task_queue import TaskQueue
+from flexarm.sweeps.ensemble.job import Job, Portion
+from flexarm.sweeps.ensemble.tasks import SweepTasks
 
 
-def packed(job: Job, by_value: bool) -> bytes:
-    """A job as bytes. `by_value`: functions of the program itself go along with their code, for workers that do not
-    have it."""
+def pack_job(job: Job, by_value: bool) -> bytes:
+    """Return a job as bytes.
+
+    `by_value`: functions of the program itself are sent with their code, for workers that do not have it.
+    """
     problem: Exception | None = None
     for name in ("cloudpickle", "pickle") if by_value else ("pickle", "cloudpickle"):
         try:
@@ -40,11 +40,11 @@ def packed(job: Job, by_value: bool) -> bytes:
     raise TypeError(f"executor: {_culprit(job)} cannot be sent to other processes ({problem}); {_advice()}")
 
 
-def work(parcel: bytes | Job, portion: Portion) -> tuple[Outcomes, list[str]]:
-    """What a worker does: some members, in one thread; and what it notes of how they were run."""
+def compute_portion(parcel: bytes | Job, portion: Portion) -> tuple[Outcomes, list[str]]:
+    """Compute some members in one thread, on a worker; return their outcomes and notes on how they were run."""
     notes: list[str] = []
     job = parcel if isinstance(parcel, Job) else _opened(parcel)
-    return job.compute(portion, noted=notes.append), notes
+    return job.compute(portion, on_note=notes.append), notes
 
 
 def _opened(parcel: bytes) -> Job:
@@ -66,7 +66,7 @@ def _module(name: str) -> Any:
 
 
 def _culprit(job: Job) -> str:
-    """Which part cannot be pickled."""
+    """Return the part of a job that cannot be pickled."""
     parts = {name: getattr(job.case, name) for name in ("torque", "motion", "loads", "options")}
     parts |= {f"measure {name!r}": each for name, each in (job.measures or {}).items()}
     for name, part in parts.items():
@@ -82,12 +82,12 @@ def _advice() -> str:
 
 
 Found = tuple[Outcomes, list[str]]  # what comes of members, and notes of how they were run
-AHEAD = 4  # batches sent for each worker: none should wait for the next
-AWAKE = 0.2  # s between looks at whether Ctrl-C was pressed
+PORTIONS_PER_WORKER = 4  # batches sent for each worker: none should wait for the next
+POLL_INTERVAL_S = 0.2  # s between looks at whether Ctrl-C was pressed
 
 
 class Workers:
-    """An executor of any kind, or the workers of a Dask client."""
+    """Workers of an executor of any kind, or of a Dask client."""
 
     def __init__(self, given: Any) -> None:
         self._replaced: Executor | None = None
@@ -111,11 +111,11 @@ class Workers:
     def same_process(self) -> bool:
         return isinstance(self._executor, Threads)
 
-    def submit(self, batch: TaskBatch) -> Future[Found]:
-        return self._executor.submit(work, batch.parcel, batch.portion)
+    def submit(self, batch: SentPortion) -> Future[Found]:
+        return self._executor.submit(compute_portion, batch.parcel, batch.portion)
 
     def renew(self) -> None:
-        """A pool of processes that broke is of no use any more: one of the same kind takes its place."""
+        """Replace a pool of processes that broke by one of the same kind."""
         if self.is_dask:
             return
         broken: Any = self._executor
@@ -126,60 +126,59 @@ class Workers:
         self._executor = self._replaced = ProcessPoolExecutor(self.count, **options)
 
     def close(self) -> None:
-        """End what was started here; the user's own executor goes on."""
+        """End the pool that was started here; the user's own executor continues."""
         if self._replaced is not None:
             self._replaced.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True)
-class TaskBatch:
-    """Members that are sent together; `notes` of their sweep take those of the worker."""
+class SentPortion:
+    """Members that are sent together; `notes` of their sweep receive those of the worker."""
 
     parcel: bytes | Job
     portion: Portion
     notes: list[str]
 
-    def halved(self) -> Iterator[TaskBatch]:
-        return (TaskBatch(self.parcel, half, self.notes) for half in self.portion.halves)
+    def halved(self) -> Iterator[SentPortion]:
+        return (SentPortion(self.parcel, half, self.notes) for half in self.portion.halves)
 
 
-class PreparedBatches:
-    """Batches that are made one before they are sent: workers should not wait for all of them. True while there is
-    one."""
+class PreparedPortions:
+    """Batches that are made one before they are sent, so that workers do not wait. True while there is one."""
 
-    def __init__(self, batches: Iterator[TaskBatch]) -> None:
+    def __init__(self, batches: Iterator[SentPortion]) -> None:
         self._batches = batches
         self._next = next(batches, None)
 
     def __bool__(self) -> bool:
         return self._next is not None
 
-    def next(self) -> TaskBatch:
+    def next(self) -> SentPortion:
         batch, self._next = self._next, next(self._batches, None)
         assert batch is not None
         return batch
 
 
-def spread(workers: Workers, sweeps: Sequence[TaskQueue]) -> Iterator[Outcomes]:
-    """What comes of the members of all sweeps, in the order in which they are done."""
-    waiting, suspects = PreparedBatches(_batches(workers, sweeps)), deque[TaskBatch]()
-    running: dict[Future[Found], TaskBatch] = {}
+def run_on_workers(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[Outcomes]:
+    """Yield the outcomes of the members of all sweeps, in the order in which they are done."""
+    waiting, suspects = PreparedPortions(_portions(workers, sweeps)), deque[SentPortion]()
+    running: dict[Future[Found], SentPortion] = {}
     alone = False  # a batch that was lost runs with no other beside it, until it ends: then it is known which it was
     try:
         while waiting or suspects or running:
-            lost: list[TaskBatch] = []
+            lost: list[SentPortion] = []
             if not running:
                 alone = bool(suspects)
             try:
                 if alone and not running:
                     batch = suspects.popleft()
                     running[workers.submit(batch)] = batch
-                while waiting and not suspects and not alone and len(running) < AHEAD * workers.count:
+                while waiting and not suspects and not alone and len(running) < PORTIONS_PER_WORKER * workers.count:
                     batch = waiting.next()
                     running[workers.submit(batch)] = batch
             except BrokenExecutor:
                 lost.append(batch)
-            for future in wait(running, AWAKE, FIRST_COMPLETED).done:
+            for future in wait(running, POLL_INTERVAL_S, FIRST_COMPLETED).done:
                 batch = running.pop(future)
                 try:
                     found, notes = future.result()
@@ -191,7 +190,7 @@ def spread(workers: Workers, sweeps: Sequence[TaskQueue]) -> Iterator[Outcomes]:
             if not lost:
                 continue
             if alone and len(lost) == 1:
-                yield from _halved(lost[0], suspects)
+                yield from _halve(lost[0], suspects)
             else:
                 suspects.extend(lost)
             if not running:
@@ -202,8 +201,8 @@ def spread(workers: Workers, sweeps: Sequence[TaskQueue]) -> Iterator[Outcomes]:
         workers.close()
 
 
-def _halved(batch: TaskBatch, suspects: deque[TaskBatch]) -> Iterator[Outcomes]:
-    """A batch that killed its worker, alone."""
+def _halve(batch: SentPortion, suspects: deque[SentPortion]) -> Iterator[Outcomes]:
+    """Halve a batch that killed its worker; yield the outcome of a single member."""
     if len(batch.portion) > 1:
         suspects.extend(batch.halved())
         return
@@ -211,11 +210,11 @@ def _halved(batch: TaskBatch, suspects: deque[TaskBatch]) -> Iterator[Outcomes]:
     yield Outcomes.of([Outcome(number, {}, "failed", "the worker that ran it died, each time")])
 
 
-def _batches(workers: Workers, sweeps: Sequence[TaskQueue]) -> Iterator[TaskBatch]:
-    """Of all tasks, with what their members have in common packed once."""
+def _portions(workers: Workers, sweeps: Sequence[SweepTasks]) -> Iterator[SentPortion]:
+    """Yield the batches of all tasks; what their members have in common is packed once."""
     for sweep in sweeps:
-        parcels = [job if workers.same_process else packed(job, workers.is_dask) for job in sweep.jobs]
-        yield from (TaskBatch(parcels[task.job], sweep.portion(task), sweep.notes) for task in sweep.tasks)
+        parcels = [job if workers.same_process else pack_job(job, workers.is_dask) for job in sweep.jobs]
+        yield from (SentPortion(parcels[task.job], sweep.portion(task), sweep.notes) for task in sweep.tasks)
 
 
 def _is_dask(given: Any) -> bool:

@@ -1,7 +1,4 @@
-"""What is kept of a run: functions of it by name; the usual ones unless others are asked for.
-
-A member by itself, as `fa.simulate` runs it: for what does not fit into lanes, and for second looks.
-"""
+"""Measures: functions of a run by name, whose values a sweep keeps; and members that are run by themselves."""
 
 from __future__ import annotations
 
@@ -21,21 +18,21 @@ from flexarm.results.dataset import ENERGIES
 from flexarm.results.run import Run
 from flexarm.results.step_history import EQUAL_TIMES
 from flexarm.simulation.simulate import simulate
-from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.apply_changes import apply_changes
 from flexarm.sweeps.case import Member, Outcome, SweepCase
 
 Measure = Callable[[Run], Any]
 Measures = Mapping[str, Measure]
 
-LEAST = 3  # samples of which an amplitude is told
-OWN = ("status", "reason", "doubts", "run", "member")  # names of what a sweep tells of each member
+MIN_SAMPLE_COUNT = 3  # samples from which an amplitude is computed
+OWN = ("status", "reason", "warnings", "is_exact", "run", "member")  # variables that a sweep adds itself
 COORDINATES = ("link", "axis", "input", "input_unit", "field", "quantile", "unit", "value", "step")  # of its results,
 DERIVED = ("_quantiles", "_first_order", "_derivative", "_derivative_error")  # and what is made of measures
 
 
 @dataclass(frozen=True)
-class Usual:
-    """A measure that everybody wants: what it is of a run, dimensions beyond those of the sweep, unit and meaning."""
+class StandardMeasure:
+    """A standard measure: its function, dimensions beyond those of the sweep, unit and meaning."""
 
     function: Measure
     dimensions: tuple[str, ...]
@@ -48,11 +45,10 @@ def peak_deflection(run: Run) -> Array:
 
 
 def residual(run: Run) -> float:
-    """Half of how far the tip goes to and fro after the last time at which inputs jump; nan of a run that ended early,
-    which says nothing of what is left."""
+    """Return half the range of the tip's motion after the last jump of the inputs; nan if the run ended early."""
     time = run.array("time")
     late = run.array("tip")[time >= run.statistics["last_input_jump"] - EQUAL_TIMES * time[-1]]
-    if len(late) < LEAST or run.status != "completed":
+    if len(late) < MIN_SAMPLE_COUNT or run.status != "completed":
         return float("nan")
     swings: Array = np.ptp(late, axis=0) / 2
     return float(np.linalg.norm(swings))
@@ -72,7 +68,7 @@ def end(run: Run) -> float:
 
 @dataclass(frozen=True)
 class AtEnd:
-    """An energy when the run ends. (A class: functions inside functions cannot be sent to other processes.)"""
+    """Energy at the end of a run. (A class, since nested functions cannot be sent to other processes.)"""
 
     name: str
 
@@ -80,44 +76,46 @@ class AtEnd:
         return float(run.array(self.name)[-1])
 
 
-USUAL: dict[str, Usual] = {
-    "peak_deflection": Usual(peak_deflection, ("link",), "m", "largest deflection of each link's tip"),
-    "residual": Usual(residual, (), "m", "half of how far the tip goes to and fro after the last jump of the inputs"),
-    "tip": Usual(tip, ("axis",), "m", "position of the last link's tip at the end"),
-    "peak_torque": Usual(peak_torque, ("input",), "", "largest torque or force of each actuator"),
-    **{name: Usual(AtEnd(name), (), "J", f"{words}, at the end") for name, words in ENERGIES.items()},
-    "end": Usual(end, (), "s", "time at which the run ended"),
+STANDARD_MEASURES: dict[str, StandardMeasure] = {
+    "peak_deflection": StandardMeasure(peak_deflection, ("link",), "m", "largest deflection of each link's tip"),
+    "residual": StandardMeasure(residual, (), "m", "half the range of the tip after the last jump of the inputs"),
+    "tip": StandardMeasure(tip, ("axis",), "m", "position of the last link's tip at the end"),
+    "peak_torque": StandardMeasure(peak_torque, ("input",), "", "largest torque or force of each actuator"),
+    **{name: StandardMeasure(AtEnd(name), (), "J", f"{words}, at the end") for name, words in ENERGIES.items()},
+    "end": StandardMeasure(end, (), "s", "time at which the run ended"),
 }
 
 
-def usual_measures() -> dict[str, Measure]:
-    """The functions of the usual measures by name."""
-    return {name: each.function for name, each in USUAL.items()}
+def standard_measures() -> dict[str, Measure]:
+    """Return the functions of the standard measures by name."""
+    return {name: each.function for name, each in STANDARD_MEASURES.items()}
 
 
-def are_usual(measures: Measures | None) -> bool:
-    """Whether there is none but usual ones, which can be told without histories."""
-    return measures is None or all(name in USUAL and USUAL[name].function is each for name, each in measures.items())
+def are_standard(measures: Measures | None) -> bool:
+    """Return True if all measures are standard ones, which need no histories."""
+    return measures is None or all(
+        name in STANDARD_MEASURES and STANDARD_MEASURES[name].function is each for name, each in measures.items()
+    )
 
 
 def checked_measures(measure: Any) -> dict[str, Measure] | None:
-    """The functions that `measure` asks for: one or several, by name, names of usual ones; None for all of these."""
+    """Return the functions for the argument `measure`, by name; None for all standard ones."""
     if measure is None:
         return None
     if isinstance(measure, str) or callable(measure):
         measure = [measure]
     if isinstance(measure, (list, tuple)):
-        measure = {_called(each): each for each in measure}
+        measure = {_name_of(each): each for each in measure}
     if not isinstance(measure, Mapping) or not measure:
         raise TypeError(
             f"measure = {shown(measure)}: must be functions of a run by name, {{'peak': lambda run: ...}}, or names of "
-            f"usual measures ({', '.join(USUAL)})"
+            f"usual measures ({', '.join(STANDARD_MEASURES)})"
         )
     return {_checked_name(name): _function(name, each) for name, each in measure.items()}
 
 
-def _called(measure: Any) -> Any:
-    """What a measure in a list is called."""
+def _name_of(measure: Any) -> Any:
+    """Return the name of a measure in a list."""
     name = measure if isinstance(measure, str) else getattr(measure, "__name__", "measure")
     return name if isinstance(name, str) and (name.isidentifier() or isinstance(measure, str)) else "measure"
 
@@ -134,9 +132,9 @@ def _checked_name(name: Any) -> str:
 
 def _function(name: str, given: Any) -> Measure:
     if isinstance(given, str):
-        if given not in USUAL:
-            raise ValueError(f"measure: there is no {given!r}{suggestion(given, list(USUAL))}")
-        return USUAL[given].function
+        if given not in STANDARD_MEASURES:
+            raise ValueError(f"measure: there is no {given!r}{suggestion(given, list(STANDARD_MEASURES))}")
+        return STANDARD_MEASURES[given].function
     if not callable(given):
         raise TypeError(f"measure[{name!r}] = {shown(given)}: must be a function of a run")
     function: Measure = given
@@ -144,13 +142,13 @@ def _function(name: str, given: Any) -> Measure:
 
 
 class MeasureFailed(ValueError):
-    """A function of the user's that raised, or gave no number; what others gave."""
+    """A function of the user raised an error, or returned no number; `others` has the values of the others."""
 
     others: Mapping[str, Array] = MappingProxyType({})
 
 
-def measured(run: Run, measures: Measures) -> dict[str, Array]:
-    """What the measures give for a run, as arrays of numbers; `MeasureFailed` has those that do, if one fails."""
+def evaluate_measures(run: Run, measures: Measures) -> dict[str, Array]:
+    """Return the values of measures for a run, as arrays; raise `MeasureFailed` if one fails."""
     found: dict[str, Array] = {}
     failed: MeasureFailed | None = None
     for name, function in measures.items():
@@ -178,16 +176,18 @@ def _number(name: str, function: Measure, run: Run) -> Array:
     return np.asarray(found, dtype=float)
 
 
-def outcome(case: SweepCase, member: Member, measures: Measures, keep_run: bool = False) -> Outcome:
-    """What comes of one member; one that cannot run is an outcome, too. Ctrl-C, which would only end its run, ends
-    all."""
-    with collect_warnings() as said:
+def member_outcome(case: SweepCase, member: Member, measures: Measures, keep_run: bool = False) -> Outcome:
+    """Simulate a member by itself and return its outcome, also if it cannot run.
+
+    Ctrl-C, which would only end its run, raises KeyboardInterrupt.
+    """
+    with collect_warnings() as found_warnings:
         try:
-            mine = applied(case, member.changes)
+            mine = apply_changes(case, member.changes)
             found = simulate(
                 mine.robot,
                 mine.duration,
-                torque=_fresh(mine.torque),
+                torque=_with_fresh_controller(mine.torque),
                 motion=mine.motion,
                 loads=mine.loads,
                 q0=mine.q0,
@@ -198,23 +198,26 @@ def outcome(case: SweepCase, member: Member, measures: Measures, keep_run: bool 
             return Outcome(member.number, {}, "failed", f"{type(error).__name__}: {sentence(error)}")
         if found.status == "interrupted":
             raise KeyboardInterrupt
-        made = told(member.number, found, measures, keep_run)
-    doubts = tuple(each for each in said if not each.startswith("the run ended early"))  # its status says so
-    return replace(made, doubts=doubts)
+        made = outcome_of_run(member.number, found, measures, keep_run)
+    sentences = tuple(
+        each for each in found_warnings if not each.startswith("the run ended early")
+    )  # its status says so
+    is_exact = bool(found.statistics.get("stiffening", {}).get("repeated"))
+    return replace(made, warnings=sentences, is_exact=is_exact)
 
 
-def told(number: int, run: Run, measures: Measures, keep_run: bool) -> Outcome:
-    """The outcome of a run, by measures; one that failed has none."""
+def outcome_of_run(number: int, run: Run, measures: Measures, keep_run: bool) -> Outcome:
+    """Return the outcome of a run: its measures, unless it failed."""
     try:
-        values = measured(run, measures) if run.status != "failed" else {}
+        values = evaluate_measures(run, measures) if run.status != "failed" else {}
     except MeasureFailed as error:
         return Outcome(number, error.others, "failed", str(error))
     reason = "" if run.status == "completed" else run.reason
     return Outcome(number, values, run.status, reason, run if keep_run else None)
 
 
-def _fresh(torque: Any) -> Any:
-    """A digital controller that is an object remembers what it said: each member begins with a copy of it."""
+def _with_fresh_controller(torque: Any) -> Any:
+    """Return torques with a copy of the digital controller: each member begins with its initial memory."""
     if not isinstance(torque, Feedback) or torque.rate is None:
         return torque
     try:

@@ -1,33 +1,28 @@
-"""Values drawn from distributions, the same for the same seed.
+"""`monte_carlo`: members with values drawn from distributions, quantiles of their measures, and first-order indices.
 
-What many members with drawn values tell: quantiles of measures, and how much of their variance each field explains.
-
-First-order indices are estimated from the members themselves (given data): these are sorted into classes of equal
-numbers by a field's value, a straight line is fitted to a measure in each class, and what the lines leave is compared
-with the whole: 1 - (mean square about the lines) / (whole mean square), the adjusted correlation ratio. Of values that
-were drawn at random, mean squares are by degrees of freedom, so that a field that explains nothing has, on average, the
-share zero; a single estimate may be a little below. Chance leaves about 2 sqrt(classes) / members. On Sobol's points
-the other fields are spread evenly in each class, so that lines follow no chance, and squares are compared as they are.
-
-monte_carlo: a case with values drawn from distributions.
+First-order indices are estimated from the members (given data). Members are sorted into classes of equal size by the
+value of a field, a straight line is fitted to a measure in each class, and the residuals are compared with the whole: 1
+- (mean square about the lines) / (whole mean square), the adjusted correlation ratio. For values drawn at random mean
+squares are by degrees of freedom, so that a field without effect has the share zero on average; a single estimate may
+be slightly negative. Chance leaves about 2 sqrt(classes) / members. For points of a Sobol sequence the other fields are
+spread evenly in each class, so squares are compared as they are.
 """
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from flexarm.dynamics.arguments import Vector
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.robot import Robot
 from flexarm.sweeps.plan import MOST, plan_of
 from flexarm.sweeps.prepare import case_of
-from flexarm.sweeps.runner import RunSettings, conducted
+from flexarm.sweeps.runner import RunSettings, run_plan
 from flexarm.sweeps.table import MISSING
 
 if TYPE_CHECKING:
@@ -37,8 +32,10 @@ if TYPE_CHECKING:
 EDGE = 2.0**-53  # quantiles of unbounded distributions at 0 and 1 are infinite
 
 
-def drawn(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[Any]]:
-    """By field as many values as members: quantiles at points of the unit cube, at random or of Sobol's sequence."""
+def draw_values(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[Any]]:
+    """Return for each field as many values as members: quantiles at points of the unit cube, random or of a Sobol
+    sequence.
+    """
     if not isinstance(over, Mapping) or not over:
         raise TypeError(
             f"over = {shown(over)}: must be distributions by name, "
@@ -57,12 +54,12 @@ def drawn(over: Any, members: int, seed: int, sobol: bool) -> dict[str, list[Any
 
 
 def _is_discrete(distribution: Any) -> bool:
-    """Whether its values are whole numbers, which some fields want."""
+    """Return True if the values are whole numbers, which some fields need."""
     return hasattr(distribution, "pmf") and not hasattr(getattr(distribution, "dist", distribution), "pdf")
 
 
 def _inverse(name: object, distribution: Any) -> Any:
-    """The inverse of its distribution function."""
+    """Return the inverse distribution function."""
     inverse = getattr(distribution, "ppf", None) or getattr(distribution, "icdf", None)
     from scipy.stats import rv_continuous, rv_discrete
 
@@ -87,18 +84,15 @@ def _points(members: int, dimensions: int, seed: int, sobol: bool) -> Array:
     sequence = qmc.Sobol(dimensions, scramble=True, seed=np.random.default_rng(seed))
     if members & (members - 1):
         near = 2 ** round(np.log2(members))
-        warnings.warn(
+        warn(
             f"members = {members}: Sobol's points are balanced where they are a power of two; take {near}",
             UserWarning,
             stacklevel=4,
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return np.asarray(sequence.random(members), dtype=float)
+    return np.asarray(sequence.random_base2((members - 1).bit_length())[:members], dtype=float)
 
 
 LEAST = 8  # members: fewer explain nothing
-FEWEST = 20  # members of an interrupted study: statistics of fewer are withheld
 MOST_CLASSES = 25
 ESTIMATOR = "{} of the members, about straight lines in {} classes by each field"
 
@@ -142,7 +136,7 @@ def _sums(values: Array, which: Any, counts: Any) -> Array:
 
 
 def _means(values: Array, which: Any, counts: Any) -> Array:
-    """The mean of each member's class."""
+    """Return the mean of each member's class."""
     return np.asarray((_sums(values, which, counts) / _column(counts, values.ndim))[which])
 
 
@@ -151,25 +145,26 @@ def _column(values: Any, dimensions: int) -> Array:
 
 
 def random_sample(data: xr.Dataset) -> int:
-    """Return the number of members, in the order in which they were drawn, before the first that is missing.
+    """Return the number of members, in the order in which they were drawn, that are a random sample.
 
-    It is zero if that are too few for statistics.
+    These are all members or, of a study that was interrupted, whole blocks before the first missing member: inside a
+    block the fastest members run first.
     """
     if "status" not in data:
         return int(data.sizes["member"])
     missing = data["status"].values == MISSING
     if not missing.any():
         return len(missing)
-    first = int(missing.argmax())
-    return first if first >= FEWEST else 0
+    size = int(data.attrs["block_size"])
+    return int(missing.argmax()) // size * size
 
 
 def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[float], even: bool) -> xr.Dataset:
     """Add quantiles and first-order indices of each measure to the results of a Monte Carlo study.
 
     They are over the members that have the measure. Members of a study that was interrupted are no random sample: which
-    of them are done depends on how long they take. Its statistics are those of the members before the first that is
-    missing, if they are not too few, and `attrs["statistics"]` gives their number.
+    of them are done depends on how long they take. Its statistics are those of whole blocks of members, in the order in
+    which they were drawn, if they are not too few; `attrs["statistics"]` gives their number.
     """
     made: dict[str, Any] = {}
     drawn, members = random_sample(data), int(data.sizes["member"])
@@ -201,7 +196,7 @@ def with_statistics(data: xr.Dataset, fields: Sequence[str], levels: Sequence[fl
     kept = data.drop_vars([*old, *({"quantile", "field"} & set(data.coords))])
     kept.attrs.pop("statistics", None)
     if not drawn and members:
-        kept.attrs["statistics"] = f"withheld, since fewer than {FEWEST} of the first members drawn are done"
+        kept.attrs["statistics"] = "withheld, since the first block of members drawn is not done"
     elif drawn < members:
         kept.attrs["statistics"] = f"of the first {drawn} of {members} members drawn, which are all done"
     return kept.assign(made).assign_coords(quantile=list(levels), field=list(fields))
@@ -283,9 +278,9 @@ def monte_carlo(
 
     Notes
     -----
-    Members run in blocks in the order in which they were drawn. Statistics of an interrupted study are those of the
-    members before the first missing one, which are a random sample; the warning and `attrs["statistics"]` give their
-    number.
+    Members run in blocks of 128, in the order in which they were drawn; inside a block the fastest run first.
+    Statistics of an interrupted study are those of whole blocks, which are a random sample; the warning and
+    `attrs["statistics"]` give the number of their members. Those that are done beyond these are no random sample.
 
     Examples
     --------
@@ -308,10 +303,10 @@ def monte_carlo(
         raise ValueError(f"quantiles = {shown(quantiles)}: must be a list of probabilities between 0 and 1")
     how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
-    plan = plan_of(case, drawn(over, count, whole_number("seed", seed), sobol), together=True)
+    plan = plan_of(case, draw_values(over, count, whole_number("seed", seed), sobol), elementwise=True)
     names = [each.name for each in plan.fields]
 
     def completed(data: xr.Dataset) -> xr.Dataset:
         return with_statistics(data, names, np.unique(levels).tolist(), sobol)
 
-    return conducted(case, plan, measure, keep, how, "monte_carlo", completed)
+    return run_plan(case, plan, measure, keep, how, "monte_carlo", completed)

@@ -1,7 +1,4 @@
-"""What can be varied, by name: its unit, what it is, and the value that it has in a case.
-
-The plan of a sweep: which fields vary, and which values each member has.
-"""
+"""The plan of a sweep: which fields vary, with their units, and which values each member has."""
 
 from __future__ import annotations
 
@@ -21,15 +18,24 @@ from flexarm.foundation.validation import real
 from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.joints import Prismatic
 from flexarm.robot.path_updates import value_at
-from flexarm.sweeps import apply_changes
-from flexarm.sweeps.apply_changes import ROOTS, STATES, applied, is_of_case, profile_at, require_gain, start_of
+from flexarm.sweeps.apply_changes import (
+    ROOTS,
+    STATES,
+    apply_changes,
+    is_of_case,
+    profile_at,
+    profile_number,
+    profile_number_unit,
+    require_gain,
+    start_of,
+)
 from flexarm.sweeps.apply_changes import gains_of as gains_of_law
 from flexarm.sweeps.case import Member, Members, SweepCase
 
 
 @dataclass(frozen=True)
 class Field:
-    """One thing that varies: its unit (empty where it has none), what it is, and its value in the case, if any."""
+    """A quantity that varies: name, unit (empty if it has none), meaning, and its value in the case, if any."""
 
     name: str
     unit: str
@@ -38,7 +44,10 @@ class Field:
 
 
 def field(case: SweepCase, name: object, sample: Any = None) -> Field:
-    """The field of that name. `sample`: a value that it may have, for parts of a robot that are not there yet."""
+    """Return the field of a name.
+
+    `sample`: a value that it may have, for parts of a robot that do not exist yet.
+    """
     if not isinstance(name, str) or not name:
         raise TypeError(f"over: {shown(name)} is no name; names are such as 'links.fore.payload.mass' and 'q0.upper.q'")
     root, _, rest = name.partition(".")
@@ -54,8 +63,8 @@ def field(case: SweepCase, name: object, sample: Any = None) -> Field:
         return Field(name, "", f"gain {rest} of the law", gains_of_law(case)[rest])
     place, given, number = profile_at(case, root, rest)
     where = f"{root}.{place}"
-    now = apply_changes.value(given, number, where)
-    unit = apply_changes.unit(given, number, _unit_of(case, root, place), where)
+    now = profile_number(given, number, where)
+    unit = profile_number_unit(number, _unit_of(case, root, place))
     words = {"torque": "torque of", "motion": "motion of", "references": "reference of", "loads": "load"}[root]
     return Field(name, unit, f"{number.replace('.', ' ') or 'value'} of the {words} {place}", now)
 
@@ -70,7 +79,7 @@ def _of_robot(case: SweepCase, name: str, sample: Any) -> Field:
         value = value_at(case.robot, name)[0]
     except DescriptionError:
         value = None  # a part that would be made, or a name that is wrong: the robot that has it tells
-    robot = case.robot if sample is None else applied(case, {name: sample}).robot
+    robot = case.robot if sample is None else apply_changes(case, {name: sample}).robot
     try:
         unit = value_at(robot, name)[1]
     except DescriptionError as error:
@@ -79,7 +88,7 @@ def _of_robot(case: SweepCase, name: str, sample: Any) -> Field:
 
 
 def _unit_of_joint(unit: str, robot: Robot, name: str) -> str:
-    """The one of `N m/rad, N/m in a prismatic joint` that is meant."""
+    """Return the unit that applies of `N m/rad, N/m in a prismatic joint`."""
     turning, _, sliding = unit.partition(", ")
     link = name.split(".")[1] if name.startswith("links.") else ""
     if not sliding or not link:
@@ -89,7 +98,7 @@ def _unit_of_joint(unit: str, robot: Robot, name: str) -> str:
 
 
 def _words(path: str) -> str:
-    """`mass of payload of fore`, as far as a path can be said."""
+    """Return a path in words: `mass of payload of fore`."""
     return " of ".join(each for each in reversed(path.split(".")) if each not in ("links", "constraints"))
 
 
@@ -103,7 +112,7 @@ def _start(case: SweepCase, name: str, root: str, coordinate: str) -> Field:
 
 
 def _unit_of(case: SweepCase, root: str, place: str) -> str:
-    """Of the values of a profile."""
+    """Return the unit of the values of a profile."""
     if root == "loads":
         return "N" if ".force." in place else "N m"
     if root == "references":
@@ -127,21 +136,21 @@ Value = float | int | str | bool
 class SweepPlan(Sequence[Member]):
     """Members in a row, made when they are asked for.
 
-    columns: by field the values along its own dimension or, of members that lie `together`, one for each member.
+    columns: by field the values along its own dimension or, of an `elementwise` plan, one for each member.
     """
 
     fields: tuple[Field, ...]
     columns: tuple[tuple[Value, ...], ...]
-    together: bool = False
+    elementwise: bool = False
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
         lengths = tuple(len(column) for column in self.columns)
-        return lengths[:1] if self.together else lengths
+        return lengths[:1] if self.elementwise else lengths
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        return ("member",) if self.together else tuple(each.name for each in self.fields)
+        return ("member",) if self.elementwise else tuple(each.name for each in self.fields)
 
     @cached_property
     def _count(self) -> int:
@@ -162,14 +171,14 @@ class SweepPlan(Sequence[Member]):
         if not -len(self) <= number < len(self):
             raise IndexError(f"there are {len(self)} members")
         number %= len(self)
-        places = (number,) * len(self.fields) if self.together else unravelled(number, self.shape)
+        places = (number,) * len(self.fields) if self.elementwise else unravel(number, self.shape)
         values = (column[place] for column, place in zip(self.columns, places, strict=True))
         return Member(number, {each.name: value for each, value in zip(self.fields, values, strict=True)})
 
     def members(self, numbers: Sequence[int]) -> Members:
-        """Some of them by their numbers, as columns."""
+        """Return members by their numbers, as columns."""
         of = np.array(numbers, dtype=np.intp)
-        places = (of,) * len(self.fields) if self.together else np.unravel_index(of, self.shape)
+        places = (of,) * len(self.fields) if self.elementwise else np.unravel_index(of, self.shape)
         columns = {
             each.name: [column[k] for k in at.tolist()]
             for each, column, at in zip(self.fields, self.columns, places, strict=True)
@@ -177,14 +186,14 @@ class SweepPlan(Sequence[Member]):
         return Members(of, columns)
 
     def words(self, number: int) -> str:
-        """What a member is, in words."""
+        """Return the changes of a member in words."""
         return ", ".join(f"{name} = {shown(value)}" for name, value in self[number].changes.items())
 
     def require_possible(self, case: SweepCase, hint: str = "") -> None:
-        """Every member must make a case: the first that does not is told, before anything runs, with a hint.
+        """Raise ValueError for the first member that makes no case, with a hint.
 
-        What a number may be is an interval, and what binds numbers to each other are inequalities: where all corners
-        can be, so can what lies between. Where one cannot, members are looked at one by one.
+        The allowed values of a number are an interval, and conditions between numbers are inequalities: if all corners
+        are possible, so is what lies between them. Otherwise members are tried one by one.
         """
         levels = [_levels(column) for column in self.columns]
         count = math.prod(map(len, levels))
@@ -198,8 +207,8 @@ class SweepPlan(Sequence[Member]):
                 which = f"member {member.number} ({self.words(member.number)})"
                 raise ValueError(f"over: {which} cannot be: {problem}{hint}")
 
-    def odd_units(self, case: SweepCase) -> list[str]:
-        """What descriptions say of values whose unit looks wrong, at the ends of each field."""
+    def unit_warnings(self, case: SweepCase) -> list[str]:
+        """Return the warnings of descriptions about values whose unit looks wrong, at the ends of each field."""
         with collect_warnings() as said:
             for each, column in zip(self.fields, self.columns, strict=True):
                 for value in () if is_of_case(each.name) else _levels(column):
@@ -208,8 +217,8 @@ class SweepPlan(Sequence[Member]):
         return said
 
 
-def plan_of(case: SweepCase, over: object, together: bool = False) -> SweepPlan:
-    """The plan that `over` asks for: values by name."""
+def plan_of(case: SweepCase, over: object, elementwise: bool = False) -> SweepPlan:
+    """Return the plan for the values by name in `over`."""
     if not isinstance(over, Mapping) or not over:
         raise TypeError(f"over = {shown(over)}: must be values by name, {{'links.fore.payload.mass': [0.0, 0.1, 0.2]}}")
     fields, columns = [], []
@@ -219,10 +228,10 @@ def plan_of(case: SweepCase, over: object, together: bool = False) -> SweepPlan:
         columns.append(column)
     _require_different(case, [each.name for each in fields])
     lengths = [len(column) for column in columns]
-    if together and len(set(lengths)) > 1:
+    if elementwise and len(set(lengths)) > 1:
         told = ", ".join(f"{each.name} {length}" for each, length in zip(fields, lengths, strict=True))
-        raise ValueError(f"over: values that lie side by side must be equally many, but there are: {told}")
-    plan = SweepPlan(tuple(fields), tuple(columns), together)
+        raise ValueError(f"over: elementwise values must be equally many, but there are: {told}")
+    plan = SweepPlan(tuple(fields), tuple(columns), elementwise)
     if len(plan) > MOST:
         raise ValueError(f"over: makes {len(plan):.3g} members, and at most {MOST:.0e} are run")
     return plan
@@ -239,7 +248,7 @@ def _field(case: SweepCase, name: object, sample: Value) -> Field:
 
 
 def _require_different(case: SweepCase, names: Sequence[str]) -> None:
-    """`links.0.length` and `links.upper.length` are one field."""
+    """Refuse two names of one field, such as `links.0.length` and `links.upper.length`."""
     seen: dict[str, str] = {}
     for name in names:
         same = _spelled(case, name)
@@ -249,7 +258,7 @@ def _require_different(case: SweepCase, names: Sequence[str]) -> None:
 
 
 def _spelled(case: SweepCase, name: str) -> str:
-    """One of the ways in which a name can be written: links by name, numbers without zeros before them."""
+    """Return a name in one spelling: links by name, numbers without leading zeros."""
     links = [link.name for link in case.robot.links]
     steps = [step if step in links or not step.isdecimal() else str(int(step)) for step in name.split(".")]
     if steps[0] == "links" and len(steps) > 1 and steps[1].isdecimal() and steps[1] not in links:
@@ -261,7 +270,7 @@ def _spelled(case: SweepCase, name: str) -> str:
 
 
 def values_of(name: object, given: Any) -> tuple[Value, ...]:
-    """The values of a field: numbers, or words such as the names of models."""
+    """Return the values of a field: numbers, or words such as the names of models."""
     where = f"over[{name!r}]"
     if isinstance(given, (str, bytes, Mapping)) or not (hasattr(given, "__iter__") or np.ndim(given)):
         raise TypeError(f"{where} = {shown(given)}: must be a list of values, np.linspace(0, 0.5, 11)")
@@ -293,7 +302,7 @@ def _value(given: Any) -> Value:
 
 
 def _levels(column: Sequence[Value]) -> list[Value]:
-    """The ends of numbers; of words and switches all that there are."""
+    """Return the smallest and the largest of numbers, or all words and truth values."""
     unique = sorted(set(column), key=str)
     if all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in unique):
         return [min(column), max(column)] if len(unique) > 1 else unique
@@ -302,14 +311,14 @@ def _levels(column: Sequence[Value]) -> list[Value]:
 
 def _problem(case: SweepCase, changes: Mapping[str, Any]) -> str | None:
     try:
-        applied(case, changes)
+        apply_changes(case, changes)
     except (ValueError, TypeError, KeyError) as error:
         return error_text(error)
     return None
 
 
-def unravelled(number: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """Places along each dimension; as NumPy's, which takes long for one."""
+def unravel(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the indices along each dimension, as `numpy.unravel_index`, which is slow for one number."""
     places = []
     for length in reversed(shape):
         number, place = divmod(number, length)

@@ -1,43 +1,41 @@
-"""How a sweep is run, whatever its plan: what is done already is found, the rest goes to the engine or to workers, and
-what comes is kept at once."""
+"""Run the members of a plan: finished ones come from the store, the others from threads or workers."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time as clock
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.interrupts import Interrupts
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import whole_number
 from flexarm.sweeps import prepare as structures
-from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.apply_changes import apply_changes
 from flexarm.sweeps.case import Members, Outcomes, SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.ensemble.task_queue import TaskQueue
-from flexarm.sweeps.executors import Workers, spread
+from flexarm.sweeps.ensemble import tasks
+from flexarm.sweeps.ensemble.tasks import SweepTasks
+from flexarm.sweeps.executors import Workers, run_on_workers
 from flexarm.sweeps.measures import Measure, checked_measures
 from flexarm.sweeps.plan import SweepPlan
-from flexarm.sweeps.prepare import ready, rehearse
+from flexarm.sweeps.prepare import prepare_members, require_valid_case
 from flexarm.sweeps.store import Store, fingerprint, store_of
 from flexarm.sweeps.table import Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_PACKAGE = str(Path(__file__).parent.parent) + os.sep
+PACKAGE_FOLDER = str(Path(__file__).parent.parent) + os.sep
 HINTS = {"monte_carlo": "; draw from a distribution without such values (scipy.stats.truncnorm, lognorm, uniform)"}
 KINDS = {"sweep": "sweep", "monte_carlo": "Monte Carlo study", "sensitivity": "sensitivity study"}
 
 
-class Counting(Progress):
-    """Members that are done, how many a second, and how long the rest will take."""
+class MemberProgress(Progress):
+    """Progress in members, with their rate and the time left."""
 
     doing = "sweeping"
 
@@ -47,7 +45,7 @@ class Counting(Progress):
 
 @dataclass(frozen=True)
 class RunSettings:
-    """All that decides how members are run, but not what comes of them."""
+    """Arguments that decide how members are run, but not their results."""
 
     executor: Any = None
     store: Any = None
@@ -61,7 +59,7 @@ class RunSettings:
             whole_number("threads", self.threads, least=1)
 
 
-def conducted(
+def run_plan(
     case: SweepCase,
     plan: SweepPlan,
     measure: Any,
@@ -70,18 +68,17 @@ def conducted(
     kind: str = "sweep",
     completed: Callable[[xr.Dataset], xr.Dataset] = lambda data: data,
 ) -> xr.Dataset:
-    """The results of all members, labelled. `completed`: adds to them what follows from them."""
+    """Return the labelled results of all members.
+
+    `completed`: function that adds what follows from them.
+    """
     measures = checked_measures(measure)
-    if keep is not None and not (isinstance(keep, str) and keep == "runs"):
-        raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
-    for each in plan.fields:
-        if each.name in (measures or ()):
-            raise ValueError(f"measure: {each.name!r} is what varies; take another name")
+    _require_request(plan, measures, keep)
     workers = None if how.executor is None else Workers(how.executor)
     plan.require_possible(case, HINTS.get(kind, ""))
-    for sentence in plan.odd_units(case):
+    for sentence in plan.unit_warnings(case):
         _warn(sentence)
-    rehearse(applied(case, plan[0].changes), [each.name for each in plan.fields])
+    require_valid_case(apply_changes(case, plan[0].changes), [each.name for each in plan.fields])
     store = None
     if how.store is not None:
         store = store_of(how.store, fingerprint(case, plan, measures, keep), keep is not None)
@@ -92,17 +89,9 @@ def conducted(
     try:
         for outcome in store.begin() if store is not None else ():
             table.add(outcome)
-        sweeps: list[TaskQueue] = []
-        ended = _gathered(case, table, measures, keep, how, workers, store, sweeps)
-        notes = [note for each in sweeps for note in each.notes]
-        seconds = clock.perf_counter() - begin
-        attributes = {
-            "status": ended,
-            "summary": table.summary(),
-            "notes": "; ".join(dict.fromkeys(notes)),
-            "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
-            "wall_time": seconds,
-        }
+        sweeps: list[SweepTasks] = []
+        ended = _run_missing(case, table, measures, keep, how, workers, store, sweeps)
+        attributes = _attributes(ended, table, sweeps, clock.perf_counter() - begin)
         data = completed(table.dataset(case, kind, attributes))
         if store is not None and ended == "completed":
             store.finish(data.drop_vars("run", errors="ignore"))
@@ -110,16 +99,41 @@ def conducted(
         if store is not None:
             store.close()
     if ended != "completed":
-        done = len(plan) - len(table.missing)
-        where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
-        told = f"; its statistics are {data.attrs['statistics']}" if "statistics" in data.attrs else ""
-        _warn(f"the {KINDS[kind]} was interrupted after {done} of {len(plan)} members; {where}{told}")
+        _warn_of_interruption(KINDS[kind], table, store, data.attrs.get("statistics"))
     if attributes["summary"]:
         _warn(str(attributes["summary"]))
     return data if store is None or keep is None else _with_runs(data, store, plan, keep)
 
 
-def _gathered(
+def _attributes(ended: str, table: Table, sweeps: Sequence[SweepTasks], seconds: float) -> dict[str, Any]:
+    """Return what a sweep says of itself."""
+    return {
+        "status": ended,
+        "summary": table.summary(),
+        "notes": "; ".join(dict.fromkeys(note for each in sweeps for note in each.notes)),
+        "interpolated": "; ".join(note for each in sweeps for note in each.interpolated),
+        "wall_time": seconds,
+        "block_size": max((each.block_size for each in sweeps), default=1),
+    }
+
+
+def _require_request(plan: SweepPlan, measures: Mapping[str, Measure] | None, keep: Any) -> None:
+    """Raise ValueError if `keep` is unknown, or a measure has the name of a field."""
+    if keep is not None and not (isinstance(keep, str) and keep == "runs"):
+        raise ValueError(f"keep = {shown(keep)}: must be 'runs', which keeps histories, or None")
+    for each in plan.fields:
+        if each.name in (measures or ()):
+            raise ValueError(f"measure: {each.name!r} is what varies; take another name")
+
+
+def _warn_of_interruption(what: str, table: Table, store: Store | None, statistics: str | None) -> None:
+    members = len(table.plan)
+    where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
+    told = f"; its statistics are {statistics}" if statistics is not None else ""
+    _warn(f"the {what} was interrupted after {members - len(table.missing)} of {members} members; {where}{told}")
+
+
+def _run_missing(
     case: SweepCase,
     table: Table,
     measures: Mapping[str, Measure] | None,
@@ -127,22 +141,22 @@ def _gathered(
     how: RunSettings,
     workers: Workers | None,
     store: Store | None,
-    sweeps: list[TaskQueue],
+    sweeps: list[SweepTasks],
 ) -> str:
-    """Run what is missing; how it ended. `sweeps` take what was made ready."""
+    """Run the missing members and return how that ended; `sweeps` receives the prepared tasks."""
     missing = set(table.missing)
     if not missing:
         return "completed"
-    grouped = structures.groups(case, table.plan)
+    grouped = structures.group_by_structure(case, table.plan)
     if len(grouped) > 1:
-        _warn(structures.said(grouped))
+        _warn(structures.structure_note(grouped))
     wanted = [[each for each in part if each in missing] for part in grouped]
     chosen = [table.plan.members(part) for part in wanted if part]
     interrupts = Interrupts()
     try:
-        with interrupts.catching(), Counting(len(missing), how.progress) as bar:
+        with interrupts.catching(), MemberProgress(len(missing), how.progress) as bar:
             threads = how.threads if workers is None else 2 * workers.count  # so that all end at about the same time
-            made = _made_ready(case, chosen, measures, keep is not None, threads, sweeps)
+            made = _prepared(case, chosen, measures, keep is not None, threads, sweeps)
             done = 0
             for found in _outcomes(made, workers, how.threads, store is not None):
                 with interrupts.deferring():
@@ -155,16 +169,16 @@ def _gathered(
     return "completed"
 
 
-def _made_ready(
+def _prepared(
     case: SweepCase,
     parts: Sequence[Members],
     measures: Mapping[str, Measure] | None,
     keep_runs: bool,
     threads: int | None,
-    sweeps: list[TaskQueue],
-) -> Iterator[TaskQueue]:
+    sweeps: list[SweepTasks],
+) -> Iterator[SweepTasks]:
     for part in parts:
-        sweep = ready(case, part, measures, keep_runs, threads)
+        sweep = prepare_members(case, part, measures, keep_runs, threads)
         sweeps.append(sweep)
         if sweep.structures > 1 and len(parts) == 1:  # of more parts the user was told
             _warn(f"the members are of {sweep.structures} structures: they run group by group, each compiled by itself")
@@ -172,13 +186,13 @@ def _made_ready(
 
 
 def _outcomes(
-    sweeps: Iterable[TaskQueue], workers: Workers | None, threads: int | None, prompt: bool
+    sweeps: Iterable[SweepTasks], workers: Workers | None, threads: int | None, prompt: bool
 ) -> Iterator[Outcomes]:
     if workers is not None:
-        yield from spread(workers, list(sweeps))
+        yield from run_on_workers(workers, list(sweeps))
         return
     for sweep in sweeps:
-        yield from engine.computed(sweep, threads, prompt=prompt)
+        yield from tasks.compute(sweep, threads, prompt=prompt)
 
 
 def _kept(outcomes: Outcomes, table: Table, store: Store | None) -> None:
@@ -190,7 +204,7 @@ def _kept(outcomes: Outcomes, table: Table, store: Store | None) -> None:
 
 
 def _with_runs(data: xr.Dataset, store: Store, plan: SweepPlan, keep: str | None) -> xr.Dataset:
-    """The results of a store with the histories that are in it."""
+    """Return the results of a store with the histories that are in it."""
     if data.attrs.get("summary") and "fingerprint" in data.attrs:
         _warn(str(data.attrs["summary"]))
     data.attrs.pop("fingerprint", None)
@@ -204,8 +218,8 @@ def _with_runs(data: xr.Dataset, store: Store, plan: SweepPlan, keep: str | None
 
 
 def _warn(sentence: str) -> None:
-    """At the first line outside this package: the user's."""
+    """Warn at the first line outside this package."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         level, frame = level + 1, frame.f_back
-    warnings.warn(sentence, UserWarning, stacklevel=level)
+    warn(sentence, UserWarning, stacklevel=level)

@@ -1,9 +1,8 @@
-"""sensitivity: derivatives of measures by fields, from members that differ by little and run alike."""
+"""`sensitivity`: derivatives of measures by fields, from finite differences of members that run alike."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,31 +11,31 @@ import numpy as np
 
 from flexarm.dynamics.arguments import Vector
 from flexarm.foundation.finite_differences import derivative_weights
-from flexarm.foundation.messages import error_text, shown
+from flexarm.foundation.messages import collect_warnings, error_text, shown, warn
 from flexarm.foundation.validation import Array, real_number
 from flexarm.robot import Robot
 from flexarm.simulation.simulate import simulate
-from flexarm.sweeps.apply_changes import applied
+from flexarm.sweeps.apply_changes import apply_changes
 from flexarm.sweeps.case import SweepCase
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.measures import STANDARD_MEASURES
 from flexarm.sweeps.plan import Field, SweepPlan, field
 from flexarm.sweeps.prepare import case_of
-from flexarm.sweeps.runner import RunSettings, conducted
+from flexarm.sweeps.runner import RunSettings, run_plan
 
 if TYPE_CHECKING:
     import xarray as xr
 
 STEP = 1e-3  # of what is a large change of a field
-TIGHT = 1e-9  # rtol: what is left of it, divided by a step, is the error of a derivative
+DERIVATIVE_RTOL = 1e-9  # rtol: what is left of it, divided by a step, is the error of a derivative
 STENCILS = ((-2, -1, 0, 1, 2), (0, 1, 2, 3, 4), (-4, -3, -2, -1, 0))  # to both sides, or to the one that there is
 COARSE: dict[tuple[int, ...], tuple[int, ...]] = {
     (-2, -1, 0, 1, 2): (-1, 0, 1),
     (0, 1, 2, 3, 4): (0, 1, 2, 3),
     (-4, -3, -2, -1, 0): (-3, -2, -1, 0),
 }
-FINER = 10  # times the samples of a run, for peaks that lie between them
+SAMPLE_REFINEMENT = 10  # times the samples of a run, for peaks that lie between them
 SEEN = 1e-4  # of a measure: changes of less, by a large change of a field, are none
-DOUBTED = 0.01  # of the largest derivative of a measure: differences that agree no better are told
+MAX_RELATIVE_ERROR = 0.01  # of the largest derivative of a measure: differences that agree no better are told
 
 
 def sensitivity(
@@ -117,13 +116,13 @@ def sensitivity(
     how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
     fields = [_field(case, name) for name in names]
-    reaches = [_reach(case.robot, each) for each in fields]
+    reaches = [_large_change(case.robot, each) for each in fields]
     steps = [share * reach for reach in reaches]
     stencils = [_stencil(case, each, size) for each, size in zip(fields, steps, strict=True)]
     plan = _plan(fields, steps, stencils)
-    case = _alike(case)
-    chosen = [name for name in USUAL if name not in ("balance", "end")] if measure is None else measure
-    data = conducted(case, plan, chosen, None, how, "sensitivity")
+    case = _with_fixed_choices(case)
+    chosen = [name for name in STANDARD_MEASURES if name not in ("balance", "end")] if measure is None else measure
+    data = run_plan(case, plan, chosen, None, how, "sensitivity")
     return _derivatives(data, fields, steps, stencils)
 
 
@@ -148,20 +147,20 @@ def _field(case: SweepCase, name: str) -> Field:
     return found
 
 
-def _reach(robot: Robot, each: Field) -> float:
-    """What is a large change: its own size, a radian, or of what is zero, the robot's size."""
+def _large_change(robot: Robot, each: Field) -> float:
+    """Return a large change of a field: its own size, a radian or, if it is zero, the size of the robot."""
     length, mass = sum(link.length for link in robot.links), robot.total_mass
     typical = {"m": length, "kg": mass, "kg m2": mass * length**2}.get(each.unit, 1.0)
     return 1.0 if each.unit == "rad" else abs(each.value) or typical or 1.0
 
 
 def _stencil(case: SweepCase, each: Field, size: float) -> tuple[int, ...]:
-    """Where around a field there are robots."""
+    """Return the nodes around a field at which there are robots."""
     refusal: Exception | None = None
     for stencil in STENCILS:
         try:
             for node in (min(stencil), max(stencil)):
-                applied(case, {each.name: each.value + node * size})
+                apply_changes(case, {each.name: each.value + node * size})
             return stencil
         except ValueError as error:
             refusal = error
@@ -169,26 +168,25 @@ def _stencil(case: SweepCase, each: Field, size: float) -> tuple[int, ...]:
 
 
 def _plan(fields: Sequence[Field], steps: Sequence[float], stencils: Sequence[Sequence[int]]) -> SweepPlan:
-    """The case itself, then for each field its neighbours."""
+    """Return the case itself and, for each field, its neighbours."""
     rows: list[list[float]] = [[each.value for each in fields]]
     for k, (size, stencil) in enumerate(zip(steps, stencils, strict=True)):
         for node in stencil:
             if node:
                 rows.append(list(rows[0]))
                 rows[-1][k] += node * size
-    return SweepPlan(tuple(fields), tuple(zip(*rows, strict=True)), together=True)
+    return SweepPlan(tuple(fields), tuple(zip(*rows, strict=True)), elementwise=True)
 
 
-def _alike(case: SweepCase) -> SweepCase:
-    """The case with what a run would choose by itself chosen once: method and samples."""
-    options = {"rtol": TIGHT, **case.options} if case.options.get("dt") is None else dict(case.options)
+def _with_fixed_choices(case: SweepCase) -> SweepCase:
+    """Return the case with the method and the samples that a run would choose automatically."""
+    options = {"rtol": DERIVATIVE_RTOL, **case.options} if case.options.get("dt") is None else dict(case.options)
     inputs = {name: getattr(case, name) for name in ("torque", "motion", "loads", "q0", "v0")}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the first member says it again
+    with collect_warnings():  # the first member gives them again
         tried = simulate(case.robot, case.duration, **inputs, **{**options, "verify": False, "progress": False})
     if tried.status == "interrupted":
         raise KeyboardInterrupt
-    options.setdefault("sample", tried.options["sample"] / FINER)
+    options.setdefault("sample", tried.options["sample"] / SAMPLE_REFINEMENT)
     if options.get("method", "auto") == "auto" and options.get("radius") is None and options.get("dt") is None:
         options["method"] = tried.statistics["method"]
     return replace(case, options=options)
@@ -214,11 +212,11 @@ def _derivatives(
         doubted += [
             f"{name} by {one.name}"
             for one, value, error, one_step in zip(fields, found, errors, steps, strict=True)
-            if _doubted(each.values[0], value, error, one_step / STEP)
+            if _is_uncertain(each.values[0], value, error, one_step / STEP)
         ]
     if doubted:
         listed = ", ".join(doubted[:4]) + (", ..." if len(doubted) > 4 else "")
-        warnings.warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning, stacklevel=3)
+        warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning, stacklevel=3)
     import xarray as xr
 
     kept = {name: data.coords[name] for name in data.coords if "member" not in data.coords[name].dims}
@@ -232,14 +230,14 @@ def _derivatives(
     return xr.Dataset(made, coords=coordinates, attrs=data.attrs)
 
 
-def _doubted(value: Array, slope: Array, error: Array, reach: float) -> bool:
-    """Whether a derivative is worth doubting: one that is next to nothing is not."""
+def _is_uncertain(value: Array, slope: Array, error: Array, reach: float) -> bool:
+    """Return True if a derivative has a large error and is not negligible."""
     largest, off = (float(np.nanmax(np.abs(each), initial=0.0)) for each in (slope, error))
-    return off > DOUBTED * largest and off * reach > SEEN * float(np.nanmax(np.abs(value), initial=0.0))
+    return off > MAX_RELATIVE_ERROR * largest and off * reach > SEEN * float(np.nanmax(np.abs(value), initial=0.0))
 
 
 def _differences(rows: Array, steps: Sequence[float], stencils: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
-    """Derivatives by each field, and how far off they may be."""
+    """Return derivatives by each field and their estimated errors."""
     found, errors, place = [], [], 1
     for size, stencil in zip(steps, stencils, strict=True):
         values = {0: rows[0]}
@@ -253,7 +251,7 @@ def _differences(rows: Array, steps: Sequence[float], stencils: Sequence[tuple[i
 
 
 def _kink(values: Mapping[int, Array]) -> Array:
-    """Half of what the slopes to both sides differ by, which differences across the middle do not see."""
+    """Return half of the difference of the slopes to both sides, which central differences do not show."""
     if not {-2, -1, 1, 2} <= values.keys():
         return np.zeros_like(values[0])
     left, right = (side * (4 * values[side] - values[2 * side] - 3 * values[0]) / 2 for side in (-1, 1))

@@ -1,15 +1,9 @@
-"""Whether two sweeps are the same: digests of what decides their results, part by part.
+"""Stores of sweeps: members are kept as they finish, and found when the sweep is called again.
 
-Functions count by what they compute: their code, constants, defaults and what they enclose. Globals that they read do
-not; nor does anything that would differ from process to process, such as an address in memory.
-
-Outcomes in a file as they come: lines that are only ever appended, so that whatever kills a program loses at most
-the line that it was writing.
-
-Where a sweep keeps its members as they finish, and finds them when it is called again.
-
-`sweep.nc` is written when all is done; until then `sweep.nc.part` beside it has a line for each member. A folder has
-both inside, and with `keep="runs"` the histories.
+`sweep.nc` is written when all members are done; until then the journal `sweep.nc.part` beside it has a line for each
+member. A folder contains both and, with `keep="runs"`, the histories. A store belongs to one sweep, which is identified
+by digests of what decides its results. Functions count by their code, constants, defaults and enclosed values; globals
+that they read do not, nor does anything that differs from process to process, such as an address in memory.
 """
 
 from __future__ import annotations
@@ -50,7 +44,7 @@ PACKAGES = ("builtins", "abc", "collections", "functools", "typing", "flexarm", 
 def fingerprint(
     case: SweepCase, plan: SweepPlan, measures: Mapping[str, Any] | None, kept: str | None
 ) -> dict[str, str]:
-    """A digest of each part."""
+    """Return the digest of each part of a sweep."""
     parts = {
         "flexarm's version": __version__,
         "the robot": case.robot,
@@ -61,7 +55,7 @@ def fingerprint(
         "q0": case.q0,
         "v0": case.v0,
         "the options": {name: value for name, value in case.options.items() if name != "native"},
-        "over": [[each.name for each in plan.fields], plan.columns, plan.together],
+        "over": [[each.name for each in plan.fields], plan.columns, plan.elementwise],
         "measure": measures,
         "keep": kept,
     }
@@ -69,7 +63,7 @@ def fingerprint(
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """In what two fingerprints differ, in words."""
+    """Return in words in what two fingerprints differ."""
     found = [name for name in {**one, **other} if one.get(name) != other.get(name)]
     return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
 
@@ -82,7 +76,7 @@ def digest(value: Any) -> str:
 
 
 def _parts(value: Any, level: int) -> Iterator[bytes]:
-    """Bytes that tell what a value is."""
+    """Yield bytes that identify a value."""
     yield type(value).__name__.encode()
     if level > MOST or value is None:
         return
@@ -104,44 +98,53 @@ def _parts(value: Any, level: int) -> Iterator[bytes]:
             yield from _parts(each, inner)
     elif isinstance(value, (set, frozenset)):
         yield from sorted(digest(each).encode() for each in value)
-    elif isinstance(value, Profile) and value.made is not None:
-        yield from _parts([value.made.function.__name__, value.made.given], inner)
-    elif isinstance(value, FunctionType):
-        inside = [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
-        cells = [each.__qualname__ if isinstance(each, type) else each for each in inside]  # `super` has its own class
-        yield from _parts([value.__qualname__, value.__defaults__, value.__kwdefaults__, cells, value.__code__], inner)
-    elif isinstance(value, CodeType):
-        yield value.co_code
-        yield from _parts([value.co_names, value.co_varnames, value.co_consts], inner)
-    elif isinstance(value, partial):
-        yield from _parts([value.func, value.args, value.keywords], inner)
-    elif isinstance(value, MethodType):
-        yield from _parts([value.__func__, value.__self__], inner)
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield from _parts({each.name: getattr(value, each.name) for each in fields(value) if each.compare}, inner)
-    elif isinstance(getattr(value, "__wrapped__", None), FunctionType):  # decorated: lru_cache, jit, ...
-        yield from _parts([type(value).__qualname__, value.__wrapped__], inner)
-    elif isinstance(value, property):
-        yield from _parts([value.fget, value.fset], inner)
-    elif isinstance(value, type):
-        yield from _parts(_of_class(value), inner)
-    elif hasattr(value, "__qualname__"):  # functions that are not written in Python
-        yield f"{getattr(value, '__module__', '')}.{value.__qualname__}".encode()
-    elif not hasattr(value, "__dict__"):
-        yield from _parts([_of_class(type(value)), _pickled(value)], inner)
     else:
-        yield from _parts([_of_class(type(value)), vars(value)], inner)
+        if isinstance(value, CodeType):
+            yield value.co_code
+        content = _content(value)
+        yield from [content] if isinstance(content, bytes) else _parts(content, inner)
+
+
+def _content(value: Any) -> list[Any] | dict[str, Any] | bytes:
+    """Return what determines a function, a class or an object."""
+    if isinstance(value, Profile) and value.made is not None:
+        return [value.made.function.__name__, value.made.given]
+    if isinstance(value, FunctionType):
+        return [value.__qualname__, value.__defaults__, value.__kwdefaults__, _enclosed(value), value.__code__]
+    if isinstance(value, CodeType):
+        return [value.co_names, value.co_varnames, value.co_consts]
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
+    if isinstance(value, MethodType):
+        return [value.__func__, value.__self__]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value) if each.compare}
+    if isinstance(getattr(value, "__wrapped__", None), FunctionType):  # decorated: lru_cache, jit, ...
+        return [type(value).__qualname__, value.__wrapped__]
+    if isinstance(value, property):
+        return [value.fget, value.fset]
+    if isinstance(value, type):
+        return _of_class(value)
+    if hasattr(value, "__qualname__"):  # functions that are not written in Python
+        return f"{getattr(value, '__module__', '')}.{value.__qualname__}".encode()
+    return [_of_class(type(value)), vars(value) if hasattr(value, "__dict__") else _pickled(value)]
+
+
+def _enclosed(function: FunctionType) -> list[Any]:
+    """Return what a function refers to; of classes, such as its own for `super`, the names."""
+    inside = [cell.cell_contents for cell in function.__closure__ or () if cell.cell_contents is not function]
+    return [each.__qualname__ if isinstance(each, type) else each for each in inside]
 
 
 def _of_class(kind: type) -> list[Any]:
-    """Its name and, where it is no package's, what is written in it and in those that it is made of."""
+    """Return the name of a class and, unless it belongs to a package, what is defined in it and in its bases."""
     own = [each for each in kind.__mro__ if each.__module__.partition(".")[0] not in PACKAGES]
     written = [{name: vars(each)[name] for name in sorted(vars(each)) if _is_written(each, name)} for each in own]
     return [kind.__qualname__, written]
 
 
 def _is_written(kind: type, name: str) -> bool:
-    """Methods, and numbers and words that stand in a class."""
+    """Return True for methods, and for numbers and words that are defined in a class."""
     value = vars(kind)[name]
     plain = isinstance(value, (int, float, str)) and not name.startswith("__")
     return plain or isinstance(value, (FunctionType, staticmethod, classmethod, property))
@@ -154,13 +157,14 @@ def _pickled(value: Any) -> bytes:
         return b""
 
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Journal:
-    """A line for what the sweep is, and one for each outcome; each with its checksum.
+    """A line for the sweep and one for each outcome, each with its checksum; lines are only ever appended.
 
-    While it is open it is locked, where the system can: two sweeps do not write to one.
+    Whatever kills a program loses at most the line that it was writing. An open journal is locked if the system can:
+    two sweeps do not write to one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -168,14 +172,14 @@ class Journal:
         self._stream: BinaryIO | None = None
 
     def head(self) -> dict[str, Any] | None:
-        """What the sweep is; None where there is no journal, or none that was begun."""
+        """Return what the sweep is; None if there is no journal, or none that was begun."""
         with suppress(FileNotFoundError), open(self.path, "rb") as stream:
             found = _parsed_line(stream.readline())
             return found if found is not None and found.get("flexarm sweep") == FORMAT else None
         return None
 
     def begin(self, head: Mapping[str, Any]) -> Iterator[Outcome]:
-        """Open it to append: a new one with this head, or the one that is there, whose outcomes come back."""
+        """Open the journal to append: a new one with this head, or an existing one, whose outcomes are returned."""
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         self._stream = os.fdopen(descriptor, "r+b")
         try:
@@ -194,13 +198,15 @@ class Journal:
             raise
 
     def write(self, outcome: Outcome) -> None:
-        """Handed to the system: it survives the end of this program, whatever that is."""
+        """Pass an outcome to the operating system: it survives the end of this program."""
         values = {name: np.asarray(value).tolist() for name, value in outcome.values.items()}
         line: dict[str, Any] = {"n": outcome.number, "values": values, "status": outcome.status}
         if outcome.reason:
             line["reason"] = outcome.reason
-        if outcome.doubts:
-            line["doubts"] = outcome.doubts
+        if outcome.warnings:
+            line["warnings"] = outcome.warnings
+        if outcome.is_exact:
+            line["is_exact"] = True
         self._append(line)
 
     def close(self) -> None:
@@ -217,7 +223,7 @@ class Journal:
             self.path.unlink()
 
     def _outcomes(self) -> tuple[list[Outcome], int]:
-        """All whole lines after the head, and where they end."""
+        """Return the outcomes of all whole lines after the head, and where they end."""
         assert self._stream is not None
         self._stream.seek(0)
         end = len(self._stream.readline())
@@ -227,8 +233,16 @@ class Journal:
             if read is None:
                 break
             values = {name: np.asarray(value, dtype=float) for name, value in read["values"].items()}
-            doubts = tuple(read.get("doubts", ()))
-            found.append(Outcome(read["n"], values, read["status"], read.get("reason", ""), None, doubts))
+            found.append(
+                Outcome(
+                    read["n"],
+                    values,
+                    read["status"],
+                    read.get("reason", ""),
+                    warnings=tuple(read.get("warnings", ())),
+                    is_exact=read.get("is_exact", False),
+                )
+            )
             end += len(line)
         return found, end
 
@@ -255,7 +269,7 @@ class Journal:
 
 
 def _parsed_line(line: bytes) -> dict[str, Any] | None:
-    """What a line says; None if it is not whole."""
+    """Return the content of a line; None if it is not whole."""
     if not line.endswith(b"\n") or line[8:9] != b" ":
         return None
     text = line[9:-1]
@@ -273,7 +287,7 @@ RUNS = "runs"
 
 
 class Store:
-    """The files of one sweep; whatever is there of another one stays as it is."""
+    """Files of one sweep; those of another one are left unchanged."""
 
     def __init__(self, path: Path, folder: bool, fingerprint: dict[str, str]) -> None:
         self.named, self.folder = path, folder
@@ -282,7 +296,7 @@ class Store:
         self.journal = Journal(self.file.with_name(self.file.name + ".part"))
 
     def finished(self) -> xr.Dataset | None:
-        """The results, if this sweep is done already; a ValueError if another one is kept here."""
+        """Return the results if this sweep is done; raise ValueError if another one is kept here."""
         if self.file.exists():
             data = read_netcdf(self.file)
             self._require_own(_parsed_json(data.attrs.get("fingerprint")))
@@ -295,13 +309,13 @@ class Store:
         return None
 
     def begin(self) -> Iterator[Outcome]:
-        """Make ready to keep members; those that are there come back."""
+        """Prepare to keep members; return those that are there."""
         if self.folder:
             self.named.mkdir(exist_ok=True)
         return self.journal.begin({"fingerprint": self.fingerprint})
 
     def keep(self, outcome: Outcome) -> None:
-        """The history first: a member whose line is there has one."""
+        """Keep a member: its history first, so that a member with a line has one."""
         if outcome.run is not None:
             (self.named / RUNS).mkdir(exist_ok=True)
             outcome.run.save(self._run(outcome.number))
@@ -311,7 +325,7 @@ class Store:
         return Run.load(self._run(number)) if self._run(number).exists() else None
 
     def finish(self, data: xr.Dataset) -> None:
-        """All is done: the results in one file, and the journal gone."""
+        """Write the results of the finished sweep to one file and remove the journal."""
         write_bytes(self.file, netcdf(data.assign_attrs(fingerprint=json.dumps(self.fingerprint))))
         self.journal.remove()
 
@@ -322,7 +336,7 @@ class Store:
         return self.named / RUNS / f"{number:07d}.nc"
 
     def _unborn(self) -> bool:
-        """A journal whose very first line was being written when its program was killed."""
+        """Return True for a journal whose program was killed while it wrote the first line."""
         content = self.journal.path.read_bytes()
         return b"\n" not in content and b'"flexarm sweep"' in content
 
@@ -337,7 +351,7 @@ class Store:
 
 
 def store_of(given: Any, fingerprint: dict[str, str], keeps_runs: bool) -> Store:
-    """The store that `store=` names: a .nc file, or a folder."""
+    """Return the store for the argument `store`: a .nc file, or a folder."""
     if not isinstance(given, (str, os.PathLike)) or not os.fspath(given) or "\0" in os.fsdecode(given):
         raise TypeError(f"store = {shown(given)}: must be the name of a file, 'sweep.nc', or of a folder")
     path = Path(os.fsdecode(given))

@@ -1,7 +1,4 @@
-"""sweep: a case with all combinations of values of its fields.
-
-A sweep as a robot file asks for it: the `sweep:` section, checked; what is wrong is told with the file's lines.
-"""
+"""`sweep`: all combinations of values of fields; and the section `sweep:` of a robot file."""
 
 from __future__ import annotations
 
@@ -19,10 +16,10 @@ from flexarm.robot import DescriptionError, Robot
 from flexarm.robot.errors import DescriptionProblem, join_paths
 from flexarm.robot.io.files import SWEEP
 from flexarm.robot.io.yaml_source import Source
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.measures import STANDARD_MEASURES
 from flexarm.sweeps.plan import plan_of
 from flexarm.sweeps.prepare import case_of
-from flexarm.sweeps.runner import RunSettings, conducted
+from flexarm.sweeps.runner import RunSettings, run_plan
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,7 +37,7 @@ def sweep(
     v0: Vector = None,
     measure: Any = None,
     keep: Literal["runs"] | None = None,
-    together: bool = False,
+    elementwise: bool = False,
     executor: Any = None,
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
@@ -56,8 +53,8 @@ def sweep(
     over : mapping
         Values by name of a field: fields of the robot (`links.fore.payload.mass`, as for `robot.with_`), initial
         coordinates and rates (`q0.upper.q`, `v0.upper.q`), gains of a law (`gains.kp`) and numbers of profiles
-        (`torque.upper` if it is a number, `torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.duration`,
-        `references.fore.q.end`, `loads.0.force.1`, and `scale` of any profile, which multiplies it).
+        (`torque.upper` if it is a number, `torque.upper.amplitude`, `torque.upper.switch.0`, `motion.upper.t1`,
+        `references.fore.q.y1`, `loads.0.force.1`, and `scale` of any profile, which multiplies it).
     duration : float
         End time of each run (s).
     torque, motion, loads, q0, v0 : optional
@@ -68,7 +65,7 @@ def sweep(
         the `end`, `residual` vibration of the tip after the last jump of the inputs, `peak_torque` of each actuator.
     keep : {"runs"}, optional
         "runs" keeps the histories in the variable `run`.
-    together : bool, optional
+    elementwise : bool, optional
         If True, values are combined index by index, one member for each position in the lists, instead of in all
         combinations.
     executor : concurrent.futures.Executor or dask.distributed.Client, optional
@@ -82,7 +79,7 @@ def sweep(
         Number of threads (default: all cores). If a law or a measure is a Python function that cannot be compiled, an
         `executor` of processes is faster.
     **options
-        Further arguments of `fa.simulate`: rtol, method, dt, sample, stop, ...
+        Further arguments of `fa.simulate`: rtol, method, dt, sample, events, ...
 
     Returns
     -------
@@ -104,29 +101,29 @@ def sweep(
     >>> [round(float(each), 4) for each in angle]
     [0.4794, 0.2474]
     """
-    if not isinstance(together, bool):
-        raise TypeError(f"together = {shown(together)}: must be True or False")
+    if not isinstance(elementwise, bool):
+        raise TypeError(f"elementwise = {shown(elementwise)}: must be True or False")
     how = RunSettings(executor, store, progress, threads)
     case = case_of(robot, duration, options, torque=torque, motion=motion, loads=loads, q0=q0, v0=v0)
-    return conducted(case, plan_of(case, over, together), measure, keep, how)
+    return run_plan(case, plan_of(case, over, elementwise), measure, keep, how)
 
 
 RANGE = ("from", "to", "count", "spacing")
 DRAWING = ("members", "seed", "sobol")
-FIELDS = ("over", "together", "measure", *DRAWING)
+FIELDS = ("over", "elementwise", "measure", *DRAWING)
 MOST = 1_000_000  # values of one field
 
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """Arguments of `fa.monte_carlo` where values are drawn, else of `fa.sweep`."""
+    """Arguments of `fa.monte_carlo` if values are drawn, else of `fa.sweep`."""
 
     drawn: bool
     options: dict[str, Any]
 
 
 def sweep_options(section: Mapping[str, Any], file: str) -> SweepRequest:
-    """What the section of a file asks for."""
+    """Return the request of the section of a file."""
     problems: list[DescriptionProblem] = []
     try:
         return _read(section)
@@ -146,14 +143,30 @@ def _read(section: Mapping[str, Any]) -> SweepRequest:
         for name in section
         if name not in FIELDS
     ]
-    over: dict[str, Any] = {}
-    given = section.get("over")
+    over, drawn = _read_over(section.get("over"), problems)
+    options: dict[str, Any] = {}
+    for name, kind in {"members": int, "seed": int, "sobol": bool, "elementwise": bool}.items():
+        value = section.get(name)
+        if value is None:
+            continue
+        if wrong := _wrong(name, value, kind, drawn):
+            problems.append(DescriptionProblem(join_paths(SWEEP, name), value, wrong))
+        options[name] = value
+    if (measures := section.get("measure")) is not None:
+        options["measure"] = _read_measures(measures, problems)
+    if problems:
+        raise DescriptionError(problems)
+    return SweepRequest(drawn, {"over": over, **options})
+
+
+def _read_over(given: Any, problems: list[DescriptionProblem]) -> tuple[dict[str, Any], bool]:
+    """Return the values by field, and True if they are distributions; add what is wrong to the problems."""
     where = join_paths(SWEEP, "over")
     if not isinstance(given, Mapping) or not given:
-        problems.append(
-            DescriptionProblem(where, ..., "is required: values by field, links.fore.payload.mass: [0.1, 0.2]")
-        )
-        given = {}
+        sentence = "is required: values by field, links.fore.payload.mass: [0.1, 0.2]"
+        problems.append(DescriptionProblem(where, ..., sentence))
+        return {}, False
+    over: dict[str, Any] = {}
     for name, each in given.items():
         try:
             over[str(name)] = _values(each)
@@ -162,41 +175,26 @@ def _read(section: Mapping[str, Any]) -> SweepRequest:
     drawn = any(_is_distribution(each) for each in given.values())
     if drawn and not all(_is_distribution(each) for each in given.values()):
         problems.append(DescriptionProblem(where, ..., "has distributions and values; give one or the other"))
-    options: dict[str, Any] = {}
-    for name, kind in {"members": int, "seed": int, "sobol": bool, "together": bool}.items():
-        value = section.get(name)
-        if value is None:
-            continue
-        wrong = _wrong(name, value, kind, drawn)
-        if wrong:
-            problems.append(DescriptionProblem(join_paths(SWEEP, name), value, wrong))
-        options[name] = value
-    if (measures := section.get("measure")) is not None:
-        names = [measures] if isinstance(measures, str) else measures
-        if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
-            problems.append(
-                DescriptionProblem(
-                    join_paths(SWEEP, "measure"), measures, f"must be names of measures: {', '.join(USUAL)}"
-                )
-            )
-        else:
-            problems += [
-                DescriptionProblem(
-                    join_paths(SWEEP, "measure"), name, f"there is no such measure{suggestion(name, list(USUAL))}"
-                )
-                for name in names
-                if name not in USUAL
-            ]
-        options["measure"] = names
-    if problems:
-        raise DescriptionError(problems)
-    return SweepRequest(drawn, {"over": over, **options})
+    return over, drawn
+
+
+def _read_measures(given: Any, problems: list[DescriptionProblem]) -> Any:
+    """Return a list of names of measures; add what is wrong to the problems."""
+    where, names = join_paths(SWEEP, "measure"), [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+        problems.append(DescriptionProblem(where, given, f"must be names of measures: {', '.join(STANDARD_MEASURES)}"))
+        return names
+    for name in names:
+        if name not in STANDARD_MEASURES:
+            sentence = f"there is no such measure{suggestion(name, list(STANDARD_MEASURES))}"
+            problems.append(DescriptionProblem(where, name, sentence))
+    return names
 
 
 def _wrong(name: str, value: Any, kind: type, drawn: bool) -> str:
     if name in DRAWING and not drawn:
         return "is of values that are drawn; give distributions in over"
-    if name == "together" and drawn:
+    if name == "elementwise" and drawn:
         return "is of values that are listed, and these are drawn"
     if kind is bool:
         return "" if isinstance(value, bool) else "must be true or false"
@@ -212,7 +210,7 @@ def _is_distribution(given: Any) -> bool:
 
 
 def _values(given: Any) -> Any:
-    """A list, a range or a distribution."""
+    """Return a list, a range or a distribution."""
     if _is_distribution(given):
         return _distribution(given)
     if isinstance(given, list):
@@ -240,7 +238,7 @@ def _values(given: Any) -> Any:
 
 
 def _distribution(given: Mapping[str, Any]) -> Any:
-    """One of scipy.stats by name, with its numbers."""
+    """Return a distribution of scipy.stats by name, with its numbers."""
     from scipy import stats
 
     name = given["distribution"]

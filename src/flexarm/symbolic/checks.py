@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.validity import ValidityWarning
-from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.robot import (
     Damping,
     Drive,
@@ -77,29 +76,34 @@ def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
 def stiffening_restriction(robot: Robot, index: int) -> str:
     """Return the condition under which a link's stiffening model has a closed form, empty if it has one."""
     link = robot.links[index]
-    if link.stiffening == "none":
+    condition = "" if link.stiffening == "none" else _exact_condition(link) or _stiffening_condition(robot, index)
+    sentence = f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {condition}"
+    return sentence if condition else ""
+
+
+def _exact_condition(link: Link) -> str:
+    """Return the condition under which exact links have a closed form."""
+    if link.stiffening != "exact" or link.flexible is None:
         return ""
-    condition, spatial = "", next((each.name for each in robot.links if _is_out_of_plane(each)), None)
+    families = [name for name in link.flexible.counts if name != "stretch"]
+    if len(families) > 1:
+        return f"only if it bends in one plane or twists, but has {' and '.join(families)}"
+    if is_gripped(link):
+        return "only where a link does not slide through its joint"
+    return "only where its shapes hold its root (see basis.root)" if link.flexible.loose else ""
+
+
+def _stiffening_condition(robot: Robot, index: int) -> str:
+    """Return the condition under which links of any stiffening model have a closed form."""
+    link = robot.links[index]
+    spatial = next((each.name for each in robot.links if _is_out_of_plane(each)), None)
+    if spatial is not None and link.rotary_inertia and not is_gripped(link):
+        return f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{spatial}')"
+    if isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link):
+        return f"without contact {link.joint.contact}"
     children = [each for each, parent in zip(robot.links, robot.parents, strict=True) if parent == index]
     riding = [each.name for each in children if has_mesh_contact(each)]
-    families = [] if link.flexible is None else [name for name in link.flexible.counts if name != "stretch"]
-    if link.stiffening == "exact" and len(families) > 1:
-        condition = f"only if it bends in one plane or twists, but has {' and '.join(families)}"
-    elif spatial is not None and link.rotary_inertia and not is_gripped(link):
-        condition = f"in space only without rotary_inertia, which is {link.rotary_inertia} (see link '{spatial}')"
-    elif is_gripped(link) and link.stiffening == "exact":
-        condition = "only where a link does not slide through its joint"
-    elif isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link):
-        condition = f"without contact {link.joint.contact}"
-    elif link.flexible is not None and link.flexible.loose and link.stiffening == "exact":
-        condition = "only where its shapes hold its root (see basis.root)"
-    elif riding:
-        condition = f"without contact nodal or element (see link '{riding[0]}')"
-    return (
-        f"links[{index}] '{link.name}': stiffening '{link.stiffening}' has a closed form {condition}"
-        if condition
-        else ""
-    )
+    return f"without contact nodal or element (see link '{riding[0]}')" if riding else ""
 
 
 def is_meshed(link: Link) -> bool:
@@ -133,34 +137,37 @@ def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
                 f"k of '{name}': no joint with contact nodal or element has that name{suggestion(name, touching)}"
             )
     for index, link in enumerate(robot.links):
-        if not isinstance(link.joint, Prismatic) or not link.joint.on_mesh:
-            continue
-        contact = link.joint.contact
-        parent = robot.parents[index]
-        mesh = link if isinstance(link.joint, FixedPrismatic) or parent is None else robot.links[parent]
-        if not is_meshed(mesh):
-            raise ValueError(
-                f"links[{index}] '{link.name}': contact {contact} needs '{mesh.name}' to have bend_y elements only and "
-                "one section along its length"
-            )
-        assert mesh.flexible is not None
-        last = mesh.flexible.bend_y
-        what, first, root, tip = "an element", 1, "at the root", "at the tip"
-        if contact == "nodal":
-            what, first, root, tip = "a node", 0, "root", "tip"
-        number = k.get(link.name)
-        if not isinstance(number, int) or isinstance(number, bool) or not first <= number <= last:
-            given = "is missing" if number is None else f"is {shown(number)}"
-            raise ValueError(
-                f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
-                f"k={{'{link.name}': {last}}}; a whole number between {first} ({root}) and {last} ({tip})"
-            )
-        if isinstance(link.joint, FixedPrismatic) and link.flexible is not None:
-            damping = link.flexible.damping
-            if damping is not None and damping.ratio is not None:
-                raise ValueError(
-                    f"links[{index}] '{link.name}': damping.ratio is not available for contact {contact}; use beta"
-                )
+        if has_mesh_contact(link):
+            _check_contact(robot, index, k.get(link.name))
+
+
+def _check_contact(robot: Robot, index: int, number: int | None) -> None:
+    """Check the node or element that the joint of a link touches."""
+    link, parent = robot.links[index], robot.parents[index]
+    assert isinstance(link.joint, Prismatic)
+    contact = link.joint.contact
+    mesh = link if isinstance(link.joint, FixedPrismatic) or parent is None else robot.links[parent]
+    if not is_meshed(mesh):
+        raise ValueError(
+            f"links[{index}] '{link.name}': contact {contact} needs '{mesh.name}' to have bend_y elements only and "
+            "one section along its length"
+        )
+    assert mesh.flexible is not None
+    last = mesh.flexible.bend_y
+    what, first, root, tip = "an element", 1, "at the root", "at the tip"
+    if contact == "nodal":
+        what, first, root, tip = "a node", 0, "root", "tip"
+    if not isinstance(number, int) or isinstance(number, bool) or not first <= number <= last:
+        given = "is missing" if number is None else f"is {shown(number)}"
+        raise ValueError(
+            f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
+            f"k={{'{link.name}': {last}}}; a whole number between {first} ({root}) and {last} ({tip})"
+        )
+    damping = None if link.flexible is None else link.flexible.damping
+    if isinstance(link.joint, FixedPrismatic) and damping is not None and damping.ratio is not None:
+        raise ValueError(
+            f"links[{index}] '{link.name}': damping.ratio is not available for contact {contact}; use beta"
+        )
 
 
 def _is_out_of_plane(link: Link) -> bool:
@@ -284,7 +291,7 @@ def select_default_stiffening(robot: Robot, kept: bool) -> str:
         if _model_restriction(with_stiffening(robot, "shortening"), kept)
         else "stiffening='shortening' derives second-order links, "
     )
-    warnings.warn(
+    warn(
         f"the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate have "
         f"{', '.join(found)}: {reason}; {second}stiffening='none' derives the zero-order model without this warning",
         ValidityWarning,

@@ -7,6 +7,7 @@ J is in the axes of the frame of the piece; My et al. (eq. 11 and 12) use those 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from flexarm.foundation.validation import Array
@@ -66,28 +67,32 @@ def element_piece(beam: Beam, j: int, damped: ClosedFormDamping) -> MassPiece:
     along = m * size * (start**2 + start * size + size**2 * ratio(1, 3))
     off = -sum((u[p] * b[p] for p in kept), number(0))
     inertia = [[spread, off, 0], [off, along, 0], [0, 0, along + spread]]
-    k = [(0, 0, b[p]) for p in range(4)]
     for row, (sections, _) in beam.rotary.items():
         inertia[row][row] += sections * size
     if 2 in beam.rotary:
-        sections = beam.rotary[2][0]
-        slopes = algebra.slope_products(sections, size)
-        k = [(0, 0, b[p] + sections * algebra.SLOPE_MOMENT[p]) for p in range(4)]
-        mass = [[one + two for one, two in zip(*pair, strict=True)] for pair in zip(mass, slopes, strict=True)]
-    EI = algebra.stiffness(beam.rigidity["bend_y"][0], size)
-    D = [[damped.stiffness * EI[p][q] + damped.mass * mass[p][q] for q in kept] for p in kept]
-    moment = sum((u[p] * a[p] for p in kept), number(0))
+        b, mass = _with_turning_sections(b, mass, beam.rotary[2][0], size)
+    M, K = (
+        [[matrix[p][q] for q in kept] for p in kept]
+        for matrix in (mass, algebra.stiffness(beam.rigidity["bend_y"][0], size))
+    )
     return MassPiece(
         mass=m * size,
-        c=(m * size * (start + size * ratio(1, 2)), moment, 0),
+        c=(m * size * (start + size * ratio(1, 2)), sum((u[p] * a[p] for p in kept), number(0)), 0),
         inertia=inertia,
         columns=[node[0] for node in nodes if node is not None],
         A=[(0, a[p], 0) for p in kept],
-        k=[k[p] for p in kept],
-        M=[[mass[p][q] for q in kept] for p in kept],
-        K=[[EI[p][q] for q in kept] for p in kept],
-        D=D,
+        k=[(0, 0, b[p]) for p in kept],
+        M=M,
+        K=K,
+        D=[[damped.stiffness * one + damped.mass * two for one, two in zip(*pair, strict=True)] for pair in zip(K, M)],
     )
+
+
+def _with_turning_sections(b: Sequence[Expr], mass: Rows, sections: Expr, size: Expr) -> tuple[list[Expr], Rows]:
+    """Return the first moments and the mass matrix of an element with the rotary inertia of its sections."""
+    turned = [one + sections * two for one, two in zip(b, algebra.SLOPE_MOMENT, strict=True)]
+    slopes = algebra.slope_products(sections, size)
+    return turned, [[one + two for one, two in zip(*pair, strict=True)] for pair in zip(mass, slopes, strict=True)]
 
 
 class Carrier:

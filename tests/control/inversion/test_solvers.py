@@ -26,7 +26,7 @@ def test_one_mode_against_the_bilateral_laplace_transform():
     assert m < 0
     z = np.sqrt(-k / m)
     path = fa.minimum_jerk(0.0, 0.3, 1.0)
-    found = fa.inverse(arm, {"arm": path}, 1.0, method="linear")
+    found = fa.invert(arm, {"arm": path}, 1.0, method="linear")
     assert np.sort(found.zeros.real) == pytest.approx([-z, z])
 
     def eta(t):
@@ -46,13 +46,13 @@ def test_one_mode_against_the_bilateral_laplace_transform():
 
 
 def test_the_tip_of_the_linear_model_is_where_it_should_be():
-    found = fa.inverse(single(3), {"arm": fa.minimum_jerk(0.0, 0.3, 1.0)}, 1.0, method="linear")
+    found = fa.invert(single(3), {"arm": fa.minimum_jerk(0.0, 0.3, 1.0)}, 1.0, method="linear")
     slope = found.system.jacobian("arm", None, None, axes="world")[4]
     assert found.q @ slope == pytest.approx(fa.minimum_jerk(0.0, 0.3, 1.0)(found.t - found.before), abs=1e-10)
 
 
 def test_under_gravity_it_begins_and_ends_at_rest():
-    found = fa.inverse(single(1, gravity=(0, -9.81, 0)), {"arm": fa.minimum_jerk(0.0, 0.1, 1.0)}, 1.0, method="linear")
+    found = fa.invert(single(1, gravity=(0, -9.81, 0)), {"arm": fa.minimum_jerk(0.0, 0.1, 1.0)}, 1.0, method="linear")
     assert found.left < 1e-4
     assert found.torques[0] == pytest.approx(found.system.inverse_dynamics(found.q0, None, None)[:1], rel=1e-4)
     assert np.abs(found.v[[0, -1]]).max() < 1e-4 * np.abs(found.v).max()
@@ -127,4 +127,4 @@ def test_a_motion_that_is_not_found_is_refused(monkeypatch):
         "flexarm.control.inversion.bounded_motion.static_postures", lambda constraint, goals, loaded: goals.q.copy()
     )
     with pytest.raises(ArithmeticError, match="no bounded motion was found"):
-        fa.inverse(single(1), {"arm": MOVE}, 1.0)
+        fa.invert(single(1), {"arm": MOVE}, 1.0)

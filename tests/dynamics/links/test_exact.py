@@ -86,7 +86,7 @@ ALLOWED = {  # mass matrix, gravity, tip, axes of its section, with all shapes a
         shapes(2, plane=True),
         shapes(5, plane=True),
         shapes(3, plane=True, stretch=2),
-        shapes(4, plane=True, basis=fa.reduced(10)),
+        shapes(4, plane=True, basis=fa.Reduced(10)),
         shapes(3),
         shapes(3, bend_z=2, twist=1, stretch=1),
         shapes(3, bend_z=0),
@@ -214,7 +214,7 @@ TIPS = {1: (0.943567, 0.301721), 2: (0.839358, 0.493457), 5: (0.612372, 0.713792
     "flexible",
     [
         shapes(8, plane=True, basis=LOADED),
-        shapes(4, plane=True, basis=fa.reduced(16, interface="fixed")),
+        shapes(4, plane=True, basis=fa.Reduced(16, interface="fixed")),
         shapes(8, plane=True, basis="elements"),
     ],
     ids=["modes", "reduced", "elements"],

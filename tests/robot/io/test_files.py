@@ -179,7 +179,7 @@ bases = st.one_of(
     st.just("modes"),
     st.builds(fa.Modes, tip_mass=size),
     st.builds(fa.Elements, order=st.integers(1, 2)),
-    st.builds(fa.reduced, st.integers(10, 20), st.none() | st.integers(5, 8), st.sampled_from(["free", "fixed"])),
+    st.builds(fa.Reduced, st.integers(10, 20), st.none() | st.integers(5, 8), st.sampled_from(["free", "fixed"])),
 )
 dampings = st.builds(fa.Damping, st.none() | size | st.lists(size, min_size=1, max_size=5), size, size)
 count = st.sampled_from([0, 2, 3, 5])  # never fewer elements than a stepped section has pieces

@@ -4,7 +4,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.sweeps.ensemble.cohort import law_parameters
-from tests.sweeps.ensemble.test_integration import ARM
+from tests.sweeps.ensemble.test_batch import ARM
 
 SYSTEM = fa.System(ARM, native=False)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ from flexarm.control.inversion.solvers import (
     static_postures,
 )
 from flexarm.dynamics.validity import ValidityWarning, warn_of_furthest
+from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 
 METHODS = ("nonlinear", "linear", "quasi-static")
@@ -178,7 +178,7 @@ class BoundedMotionSearch:
         if error > MAX_SILENT_ERROR:
             accuracy = "not known how well" if error == np.inf else f"known to {error:.1g} of it only"
             why = "shorter ones find nothing smoother" if is_rougher else "more of them would be too many (sample)"
-            warnings.warn(
+            warn(
                 f"tip: the motion along the path is {accuracy}, at steps of {nodes.step:.2g} s; {why}. Play the "
                 "torques back before they are trusted",
                 ValidityWarning,
@@ -218,7 +218,7 @@ class BoundedMotionSearch:
         exact = self.constraint.torques(motion.q, motion.v, motion.a)
         off = np.abs(exact - motion.torques).max() / max(float(np.abs(motion.torques).max()), 1e-300)
         if off > MAX_SILENT_LINEARIZATION_ERROR:
-            warnings.warn(
+            warn(
                 f"method = 'linear': the equations of motion take other torques for this motion, by {off:.0%} of the "
                 "largest, so the path is long for a model about its start; take method='nonlinear'",
                 ValidityWarning,
@@ -232,7 +232,7 @@ class BoundedMotionSearch:
         warn_of_furthest(system, motion.q)
         left = self._truncation(motion)
         if left > MAX_SILENT_TRUNCATION:
-            warnings.warn(
+            warn(
                 f"before and after: {left:.2g} of the largest departure from rest is cut off at the ends of the "
                 f"window, from {nodes.lead * nodes.step:.3g} s before the path on; give it more time, or the robot "
                 f"more damping (unless given, windows are no longer than {MAX_WINDOW_DURATIONS:g} times the path)",

@@ -1,4 +1,4 @@
-"""Public function `inverse`: torques with which the tip of a flexible robot, or its joints, follow a path."""
+"""Public function `invert`: torques with which the tip of a flexible robot, or its joints, follow a path."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class InversionProgress(Progress):
         return f"{t:.0%} of the iterations that it may take"
 
 
-def inverse(
+def invert(
     robot: Robot | System,
     tip: Mapping[str, Any] | ArrayLike | Callable[[float], ArrayLike] | Sequence[Any],
     times: ArrayLike | float,
@@ -168,7 +168,7 @@ def inverse(
     >>> import numpy as np
     >>> strip = {"section": fa.Section.rectangle(0.004, 0.03), "material": fa.Material(2.1e11, 7850.0)}
     >>> arm = fa.Robot(links=[fa.Link("arm", 1.0, **strip, flexible=fa.Flexible(bend_y=2))])
-    >>> found = inverse(arm, {"arm": fa.minimum_jerk(0, np.pi / 2, 1.0)}, 1.0)
+    >>> found = invert(arm, {"arm": fa.minimum_jerk(0, np.pi / 2, 1.0)}, 1.0)
     >>> run = found.play(native=False)
     >>> bool(found.before > 0.1), bool(found.missed(run).max() < 1e-3 * np.pi / 2)
     (True, True)

@@ -82,7 +82,7 @@ class OutputConstraint:
 
     def goals(self, t: Array) -> ReferenceSamples:
         """Return the samples of the reference at times (n,)."""
-        q, v, a = (self.path(t, rate) for rate in range(3))
+        q, v, a = (self.path(t, order) for order in range(3))
         frames = self.twin.rigid.frame(*self.place, q)
         inverse = self._inverse(q, t)
         columns = [inverse.reshape(len(t), -1), frames[:, :3, 3], frames[:, :3, :3].reshape(len(t), 9), q[:, self.held]]

@@ -65,7 +65,7 @@ class Inversion:
 
     See Also
     --------
-    flexarm.inverse : Compute the torques.
+    flexarm.invert : Compute the torques.
     """
 
     system: System = field(repr=False)

@@ -56,11 +56,11 @@ class TwinPath:
         """Return the duration of the path (s)."""
         return self.end - self.begin
 
-    def __call__(self, t: Array, rate: int = 0) -> Array:
+    def __call__(self, t: Array, order: int = 0) -> Array:
         """Return joint coordinates, or their derivatives, at any times; the twin rests before and after the path."""
         last = np.nextafter(self.end, -np.inf)  # a profile may end there
-        out = self.read(np.clip(t, self.begin, last), rate)
-        if rate:
+        out = self.read(np.clip(t, self.begin, last), order)
+        if order:
             out[(t < self.begin) | (t > self.end)] = 0.0
         return out
 
@@ -89,15 +89,15 @@ class TwinPath:
 
         The jerk must be continuous if motors act through springs.
         """
-        fastest = [float(np.abs(self(self._times, rate)).max(initial=0.0)) for rate in (1, 2)]
+        fastest = [float(np.abs(self(self._times, order)).max(initial=0.0)) for order in (1, 2)]
         ends = np.array([self.begin, np.nextafter(self.end, -np.inf)])
         if not self.extent:
             raise ValueError(f"tip: stays where it is from t = {self.begin:g} s to {self.end:g} s; must be a path")
-        for rate, what in ((1, "speed"), (2, "acceleration")):
-            for time, value in zip((self.begin, self.end), np.abs(self.read(ends, rate)).max(axis=1), strict=True):
-                if value > REST_TOLERANCE * max(fastest[rate - 1], 1e-300):
+        for order, what in ((1, "speed"), (2, "acceleration")):
+            for time, value in zip((self.begin, self.end), np.abs(self.read(ends, order)).max(axis=1), strict=True):
+                if value > REST_TOLERANCE * max(fastest[order - 1], 1e-300):
                     raise ValueError(
-                        f"tip: has {'a' if rate == 1 else 'an'} {what} at t = {time:g} s, where it "
+                        f"tip: has {'a' if order == 1 else 'an'} {what} at t = {time:g} s, where it "
                         f"{'begins' if time == self.begin else 'ends'}; torques are found for paths that begin and end "
                         "at rest, smoothly, as fa.minimum_jerk and fa.rest_to_rest do"
                     )
@@ -108,9 +108,9 @@ class TwinPath:
 
     def _require_smooth_at(self, time: float, fastest: list[float]) -> None:
         before = np.nextafter(time, -np.inf)
-        for rate, what in ((0, "itself"), (1, "its speed"), (2, "its acceleration")):
-            left, right = (self(np.array([t]), rate)[0] for t in (before, time))
-            if np.abs(right - left).max() > REST_TOLERANCE * max([self.extent, *fastest][rate], 1e-300):
+        for order, what in ((0, "itself"), (1, "its speed"), (2, "its acceleration")):
+            left, right = (self(np.array([t]), order)[0] for t in (before, time))
+            if np.abs(right - left).max() > REST_TOLERANCE * max([self.extent, *fastest][order], 1e-300):
                 raise ValueError(
                     f"tip: {what} jumps at t = {time:g} s, which would take torques that grow with every mode of the "
                     "robot; take a smoother path, such as fa.minimum_jerk or fa.s_curve"
@@ -183,10 +183,10 @@ def _joint_path(twin: RigidTwin, given: Mapping[Any, Any], times: Array, q0: Vec
     held = start[twin.joints]
     found = {links.index(name): profile(each, f"tip[{name!r}]") for name, each in given.items()}
 
-    def read(t: Array, rate: int) -> Array:
-        out = np.tile(held if rate == 0 else np.zeros_like(held), (len(t), 1))
+    def read(t: Array, order: int) -> Array:
+        out = np.tile(held if order == 0 else np.zeros_like(held), (len(t), 1))
         for k, each in found.items():
-            out[:, k] = each(t, rate)
+            out[:, k] = each(t, order)
         return out
 
     begin, end = float(times[0]), float(times[-1])
@@ -223,8 +223,9 @@ def _follow_path(
     twin: RigidTwin, tip: Any, times: Array, q0: Vector, place: Place, components: Any, joints: Any
 ) -> RigidTorques:
     """Call `rigid_torques`; its messages name the argument `path`, which is `tip` here."""
+    link, x = place
     try:
-        return rigid_torques(twin.system, tip, times, q0, place[0], place[1], components, joints)
+        return rigid_torques(twin.system, tip, times, q0=q0, link=link, x=x, components=components, joints=joints)
     except (TypeError, ValueError) as error:
         message = str(error)
         if message.startswith("path"):
@@ -246,8 +247,8 @@ def _interpolate(twin: RigidTwin, found: RigidTorques) -> Callable[[Array, int],
     stacked = np.stack([each[:, twin.joints] for each in (found.q, found.v, found.a)], axis=1)
     whole = [BPoly.from_derivatives(found.times, stacked[:, :, k], orders=None) for k in range(len(twin.joints))]
 
-    def read(t: Array, rate: int) -> Array:
+    def read(t: Array, order: int) -> Array:
         inside = np.clip(t, found.times[0], found.times[-1])
-        return np.stack([each(inside, nu=rate) for each in whole], axis=1)
+        return np.stack([each(inside, nu=order) for each in whole], axis=1)
 
     return read

@@ -226,7 +226,8 @@ def linear_motion(model: SmallMotionsAtRest, goals: ReferenceSamples, step: floa
     found = np.linalg.solve(pencil, right[:, :, None])[:, :, 0]
     d, u = found[:, :nq], found[:, nq:]
     q, v, a = (
-        np.fft.irfft(d * ((1j * w) ** rate)[:, None], n, axis=0) + part @ S.T for rate, part in enumerate((y, dy, ddy))
+        np.fft.irfft(d * ((1j * w) ** order)[:, None], n, axis=0) + part @ S.T
+        for order, part in enumerate((y, dy, ddy))
     )
     held = np.linalg.lstsq(B, model.constraint.system.inverse_dynamics(model.q, None, None), rcond=None)[0]
     torques = held + y @ U.T + np.fft.irfft(u, n, axis=0)

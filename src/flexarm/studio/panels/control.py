@@ -36,8 +36,8 @@ TRAVEL_HINT = "time to reach a set point, along a minimum-jerk motion; 0: a step
 GOAL_HINT = "set point of this joint; empty: it follows its motion, or holds its start position"
 GAIN_FIELDS = {  # label, hint
     "kp": ("kp", "N m/rad or N/m, for computed torque 1/s2; one for all, or by link: upper: 20, fore: 5"),
-    "kd": ("kd", "N m s/rad or N s/m; for computed torque 1/s"),
     "ki": ("ki", "for pid: N m/(rad s) or N/(m s)"),
+    "kd": ("kd", "N m s/rad or N s/m; for computed torque 1/s"),
     "weight": ("lqr weight", "weight of the squares of joint errors (rad or m)"),
     "effort": ("lqr effort", "weight of the squares of torques and forces (N m or N)"),
     "strain_gain": ("strain gain", "gain of the moment of the bent link at its joint, no unit"),
@@ -47,7 +47,7 @@ STRAIN_GAINS = ("strain_gain", "strain_rate")
 GAINS_OF_FEEDBACK = {
     "none": (),
     "pd": ("kp", "kd"),
-    "pid": ("kp", "kd", "ki"),
+    "pid": ("kp", "ki", "kd"),
     "computed torque": ("kp", "kd"),
     "lqr": ("weight", "effort"),
 }

@@ -1,19 +1,15 @@
-"""Rows as functions of one field: rational interpolation, with as few nodes as it takes.
+"""Rows of parameters as smooth functions of the swept fields, from as few computed rows as possible.
 
-Numbers of a robot are smooth in each of its fields, and often have poles beyond its range: a length to the minus third
-power, modes with a tip mass, which change fastest where that mass goes to zero. Quotients of polynomials meet those
-with a fraction of the nodes that polynomials take. Of Chebyshev's nodes every other one is met by construction
-(barycentric formula); weights are such that the nodes between are met as well as can be (the idea of the AAA algorithm:
-Nakatsukasa, Sete and Trefethen, SIAM J. Sci. Comput. 40, A1494, 2018), and among these those that come closest to a
-polynomial's, so that no poles are made that the rows do not have.
+Describing a robot takes longer than running one in lanes, but its parameters are smooth in each field. Most are sums or
+products of functions of single fields (a stiffness is that of the material times that of the section), or sums of
+inverses. Fields for which that is not true (a payload and the length of its link) form a block, whose rows are computed
+on a grid. All this is found by trial, and checked with computed rows at the corners of all ranges and at members.
 
-Rows of members as smooth functions of what is swept, put together field by field.
-
-To describe a robot takes longer than to run one in lanes. But its numbers are smooth in each field
-(`interpolation.py`), and most of them are sums or products of what single fields do (a stiffness is that of the
-material times that of the section), or sums in the inverse. Fields of which that is not true (a payload and the length
-of its link) are a block, whose rows are computed on a grid. All this is found by trial, and checked against rows that
-were computed, at the corners of all ranges and at members.
+Along one field rows are rational functions: parameters often have poles beyond the range of a field (a length to the
+power of minus three, modes with a tip mass), which polynomials meet with many more nodes. Every other Chebyshev node is
+interpolated (barycentric formula); weights are such that the nodes between are met as well as possible (the idea of the
+AAA algorithm: Nakatsukasa, Sete and Trefethen, SIAM J. Sci. Comput. 40, A1494, 2018), and closest to those of a
+polynomial among these, so that no poles arise that the rows do not have.
 """
 
 from __future__ import annotations
@@ -40,14 +36,16 @@ Line = Callable[[float], Array]  # from a place between -1 and 1 to a row
 
 @dataclass(frozen=True)
 class Axis:
-    """Places of nodes between -1 and 1, and by entry of a row the weights of the rows there."""
+    """Nodes between -1 and 1, and for each entry of a row the weights of the nodes."""
 
     nodes: Array
     weights: Array  # (nodes, entries)
 
     def at(self, local: Array, rows: Array, of_points: bool = False) -> Array:
-        """(points, ..., entries) from rows (nodes, ..., entries), or from those of each point (points, nodes, ...,
-        entries). A point on a node has its row, whatever the weights."""
+        """Return values at points, (points, ..., entries), from rows at the nodes or from those of each point.
+
+        A point on a node has its row, whatever the weights.
+        """
         away = local[:, None] - self.nodes
         met = away == 0
         exact = met.any(axis=1)
@@ -65,17 +63,23 @@ class Axis:
 
 
 def _summed(factors: Array, rows: Array, of_points: bool) -> Array:
-    """(points, ..., entries) of factors (points, nodes): sums over the nodes of rows, which may be those of points."""
+    """Return sums over the nodes of rows times factors (points, nodes); rows may be those of each point."""
     if of_points:
         return np.asarray(np.einsum("xn,xn...e->x...e", factors, rows))
     return (factors @ rows.reshape(len(rows), -1)).reshape(len(factors), *rows.shape[1:])
 
 
 def axis(line: Line, largest: Callable[[Array], Array], close: Array, least: int = 0) -> Axis | None:
-    """Along a line of rows; None where no level is enough.
+    """Return the interpolation along a line of rows; None if no number of nodes is enough.
 
-    largest: of rows, by entry, with what a difference is compared. close: by entry, how small that must be.
-    least: nodes that it must have.
+    Parameters
+    ----------
+    largest : callable
+        Of rows, by entry, with what a difference is compared.
+    close : ndarray
+        By entry, how small a difference must be.
+    least : int
+        Smallest number of nodes.
     """
     for count in LEVELS:
         if count // 2 + 1 < least:
@@ -91,20 +95,20 @@ def axis(line: Line, largest: Callable[[Array], Array], close: Array, least: int
 
 
 def chebyshev(count: int) -> Array:
-    """Nodes from -1 to 1, both among them; the one in the middle is 0."""
+    """Return Chebyshev nodes from -1 to 1; the one in the middle is exactly 0."""
     nodes = -np.cos(np.pi * np.arange(count) / (count - 1))
     nodes[count // 2] = 0.0
     return nodes
 
 
 def _probes(count: int) -> Array:
-    """Some of the nodes that the next level would add, the outermost among them."""
+    """Return some of the nodes that the next level would add, the outermost among them."""
     new = chebyshev(2 * count - 1)[1::2]
     return np.asarray(new[np.unique(np.linspace(0, len(new) - 1, PROBES).round().astype(int))])
 
 
 def _weights(nodes: Array, rows: Array, close: Array) -> Array:
-    """Of every other node, (nodes, entries): those of a polynomial, as far as the rows between leave that open."""
+    """Return weights of every other node, (nodes, entries), as close to a polynomial's as the rows between allow."""
     met = nodes[::2]
     plain = np.array([1 / np.prod(each - met[met != each]) for each in met])
     plain /= np.linalg.norm(plain)
@@ -115,7 +119,7 @@ def _weights(nodes: Array, rows: Array, close: Array) -> Array:
 
 
 def _nearest(plain: Array, nodes: Array, rows: Array, close: Array) -> Array:
-    """Of weights (nodes, entries) that meet the rows between, those that come closest to the plain ones."""
+    """Return the weights closest to the plain ones among those that meet the rows between, (nodes, entries)."""
     met, between = nodes[::2], nodes[1::2]
     loewner = (rows[1::2, None] - rows[None, ::2]) / (between[:, None] - met)[:, :, None]
     _, sizes, directions = np.linalg.svd(np.moveaxis(loewner, 2, 0))
@@ -129,7 +133,7 @@ def _nearest(plain: Array, nodes: Array, rows: Array, close: Array) -> Array:
 
 
 def _has_poles(made: Axis) -> bool:
-    """Whether the denominator of any entry changes its sign between the nodes."""
+    """Return True if the denominator of an entry changes its sign between the nodes."""
     places, count = np.linspace(-1, 1, LOOKS), len(made.nodes)
     products = [np.prod(places[:, None] - np.delete(made.nodes, k), axis=1) for k in range(count)]
     denominators = np.stack(products, axis=1) @ made.weights
@@ -143,46 +147,46 @@ TINY = np.finfo(float).tiny
 
 Rows = Callable[[Array], Array]  # from a point, a number for each field, to a row
 
-ADDED, MULTIPLIED, IN_INVERSE = KINDS = 0, 1, 2
+ADDED, KINDS = 0, range(3)
 """How blocks work together in an entry: their changes add up, or multiply, or add up in the inverse of it."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """With what errors are compared: by entry, a number of those among which it is, and how small they must be."""
+    """With which entries errors are compared, a number of their group by entry, and how small they must be."""
 
     among: Any
     close: Array
 
     def largest(self, rows: Array) -> Array:
-        """By entry of rows, the largest of those among which it is."""
+        """Return for each entry the largest of those with which it is compared."""
         found = np.zeros(int(self.among.max()) + 1)
         np.maximum.at(found, self.among, np.abs(rows).max(axis=0))
         return np.asarray(np.maximum(found[self.among], TINY))
 
     def excess(self, found: Array, exact: Array) -> Array:
-        """By entry the largest difference, as a share of what is allowed; infinite where there are no numbers."""
+        """Return the largest difference of each entry as a share of what is allowed; infinite if it is nan."""
         off = (np.abs(found - exact) / self.largest(exact)).max(axis=0) / self.close
         return np.where(np.isfinite(off), off, np.inf)
 
 
 @dataclass(frozen=True)
 class InterpolatedBlock:
-    """Fields by their places, and rows (a node of the first, ..., entries) on the grid of their nodes."""
+    """Fields by index, and rows (a node of the first, ..., entries) on the grid of their nodes."""
 
     fields: tuple[int, ...]
     axes: tuple[Axis, ...]
     rows: Array
 
     def at(self, local: Array, entries: Any) -> Array:
-        """(points, entries) of points (points, all fields)."""
+        """Return rows at points (points, all fields)."""
         rows = self.rows[..., entries]
         for k, (field, along) in enumerate(zip(self.fields, self.axes, strict=True)):
             rows = along.only(entries).at(local[:, field], rows, of_points=bool(k))
         return rows
 
     def moved(self, middle: Array) -> Any:
-        """Which entries it changes."""
+        """Entries that it changes."""
         return np.flatnonzero((self.rows != middle).reshape(-1, len(middle)).any(axis=0))
 
 
@@ -202,13 +206,13 @@ class Surrogate:
         return self.together(len(points), self.moves(points), self.kinds)
 
     def moves(self, points: Array) -> list[Array]:
-        """By block, entries that it changes (points, entries), with all others in the middle."""
+        """Return by block the entries that it changes (points, entries), with all other fields in the middle."""
         spread = np.where(self.high > self.low, self.high - self.low, 1.0)
         local = (2 * points - self.low - self.high) / spread
         return [block.at(local, moved) for block, moved in self._moved]
 
     def together(self, points: int, moves: Sequence[Array], kinds: Any) -> Array:
-        """What blocks do at so many points, put together by these kinds."""
+        """Return the sum of what blocks do at so many points, combined by these kinds."""
         out = np.repeat(self.middle[None], points, axis=0)
         for (_, moved), now in zip(self._moved, moves, strict=True):
             out[:, moved] = _together(out[:, moved], now, self.middle[moved], kinds[moved])
@@ -220,17 +224,17 @@ class Surrogate:
 
 
 def _together(so_far: Array, now: Array, middle: Array, kinds: Any) -> Array:
-    """What a block adds to what others have done so far; not numbers where that cannot be."""
+    """Return what a block adds to the others; nan if that is impossible."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         multiplied = so_far * (now / middle)
         in_inverse = 1 / (1 / so_far + (1 / now - 1 / middle))
-    return np.where(kinds == ADDED, so_far + (now - middle), np.where(kinds == MULTIPLIED, multiplied, in_inverse))
+    return np.asarray(np.choose(kinds, (so_far + (now - middle), multiplied, in_inverse)))
 
 
 def surrogate(points: Array, row: Rows, scale: Scale, generator: np.random.Generator) -> Surrogate | None:
-    """Of rows at the points of members, (members, fields); None where nothing of the kind meets them.
+    """Return an interpolation of rows at the points of members, (members, fields); None if none is accurate enough.
 
-    row: computes one.
+    `row`: computes one.
     """
     known = _Known(row, points, scale)
     axes = known.axes()
@@ -245,7 +249,7 @@ def surrogate(points: Array, row: Rows, scale: Scale, generator: np.random.Gener
 
 
 class _Known:
-    """Rows that were computed, once at each point, and how well they must be met."""
+    """Rows that were computed, once at each point, and how accurately they must be met."""
 
     def __init__(self, row: Rows, points: Array, scale: Scale) -> None:
         self._row, self._found, self.scale = row, dict[bytes, tuple[Array, Array]](), scale
@@ -260,7 +264,7 @@ class _Known:
         return self._found[key][1]
 
     def near(self, places: dict[int, float]) -> Array:
-        """With fields at places between -1 and 1 of their ranges, the others in the middle."""
+        """Return the row with fields at places between -1 and 1 of their ranges, the others in the middle."""
         point = self.center.copy()
         for field, place in places.items():
             ends = {-1.0: self.low[field], 1.0: self.high[field]}
@@ -270,8 +274,9 @@ class _Known:
 
     @property
     def corners(self) -> Array:
-        """Of the ranges: where what fields do together is most unlike what each of them does. Of many fields those of
-        the first, and where all of them are low."""
+        """Corners of the ranges of the first fields, where joint effects are largest, and the corner of all low
+        ends.
+        """
         moving = np.flatnonzero(self.high > self.low).tolist()[:CORNERS]
         found = []
         for ends in product((False, True), repeat=len(moving)):
@@ -281,7 +286,9 @@ class _Known:
         return np.stack([*found, self.low])
 
     def axes(self, beyond: dict[int, Axis] | None = None) -> dict[int, Axis] | None:
-        """By field, through the middle, with more nodes than those `beyond`; None where one cannot be met."""
+        """Return the interpolation along each field through the middle, with more nodes than `beyond`; None if one
+        fails.
+        """
         found = {}
         for field in np.flatnonzero(self.high > self.low).tolist():
             least = 0 if beyond is None else len(beyond[field].nodes) + 1
@@ -298,9 +305,12 @@ class _Known:
 
 
 def _partitions(known: _Known, axes: dict[int, Axis], members: int) -> Iterator[list[InterpolatedBlock]]:
-    """Fields by themselves; then those together of which some entry is no sum or product; then all together. As far as
-    their grids are worth it; first with the nodes of single fields, then with more: what is enough in the middle need
-    not be at the ends."""
+    """Yield partitions of the fields into blocks: single fields, then those together for which an entry is no sum or
+    product, then all together.
+
+    Grids must be worth their rows. First the nodes of single fields are used, then more: what is enough in the middle
+    of the other ranges need not be at their ends.
+    """
     alone = [(field,) for field in axes]
     yield [_block(known, part, axes) for part in alone]
     if len(axes) < 2:
@@ -325,7 +335,7 @@ def _block(known: _Known, fields: tuple[int, ...], axes: dict[int, Axis]) -> Int
 
 
 def _fitted(known: _Known, blocks: list[InterpolatedBlock], trials: Array) -> Surrogate | None:
-    """With the kinds that meet the trials best, if they do."""
+    """Return the interpolation whose combinations meet the trials best; None if they do not meet them."""
     middle, exact = known(known.center), np.stack([known(each) for each in trials])
     made = Surrogate(known.low, known.high, middle, blocks, np.full(middle.shape, ADDED), *known.all)
     moves = made.moves(trials)
@@ -335,7 +345,7 @@ def _fitted(known: _Known, blocks: list[InterpolatedBlock], trials: Array) -> Su
 
 
 def _mixed(known: _Known, axes: dict[int, Axis]) -> list[tuple[int, ...]]:
-    """Fields in parts: those of which two, moved together, do what no sum, product or sum of inverses says."""
+    """Return blocks of fields: two that change together in another way than by sums, products or sums of inverses."""
     part = {field: {field} for field in axes}
     singles = {field: _block(known, (field,), axes) for field in axes}
     for a, b in combinations(axes, 2):

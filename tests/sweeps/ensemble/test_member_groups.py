@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from flexarm.sweeps.case import Member
-from flexarm.sweeps.ensemble.classify import candidates, parted
-from tests.sweeps.ensemble.test_integration import ARM
+from flexarm.sweeps.ensemble.member_groups import changes_by_kind, member_groups
+from tests.sweeps.ensemble.test_batch import ARM
 
 
 def test_changes_by_what_they_change():
-    parts = parted({"gravity.1": 1.0, "q0.fore.q": 0.2, "v0.fore.q": 1, "gains.kp": 3.0, "torque.upper": 1.0})
+    parts = changes_by_kind({"gravity.1": 1.0, "q0.fore.q": 0.2, "v0.fore.q": 1, "gains.kp": 3.0, "torque.upper": 1.0})
     assert dict(parts.robot) == {"gravity.1": 1.0}
     assert dict(parts.state) == {"q0.fore.q": 0.2, "v0.fore.q": 1.0}
     assert dict(parts.inputs) == {"gains.kp": 3.0, "torque.upper": 1.0}
     with pytest.raises(ValueError, match=r"q0\.fore\.q"):
-        parted({"q0.fore.q": "x"})
+        changes_by_kind({"q0.fore.q": "x"})
 
 
 def test_members_that_differ_by_numbers_only_are_together():
@@ -23,14 +23,14 @@ def test_members_that_differ_by_numbers_only_are_together():
         {"links.fore.payload.mass": 0.2, "links.fore.flexible.bend_y": 2},
         {"links.fore.payload.mass": 0.3, "links.fore.flexible.bend_y": 1},
     ]
-    found = candidates(ARM, [Member(k, each) for k, each in enumerate(changes)])
+    found = member_groups(ARM, [Member(k, each) for k, each in enumerate(changes)])
     assert [[each.member.number for each in group] for group in found] == [[0, 2], [1]]
     np.testing.assert_array_equal(found[0].points(["links.fore.payload.mass"]), [[0.1], [0.3]])
     assert found[0][1].robot_of(ARM).link("fore").payload.mass == 0.3
 
 
 def changed(*changes):
-    return candidates(ARM, [Member(k, each) for k, each in enumerate(changes)])
+    return member_groups(ARM, [Member(k, each) for k, each in enumerate(changes)])
 
 
 def test_one_of_them_has_what_its_member_changes():
@@ -41,15 +41,15 @@ def test_one_of_them_has_what_its_member_changes():
     assert [dict(each.inputs) for each in found] == [{}, {gain: 2.0}, {gain: 3.0}]
     assert found[0].member.changes == {mass: 1, start: 0.1}
     assert found[1:].fields("robot", "state") == (mass,)  # nobody is left who begins elsewhere
-    assert [each.member.number for each in found.some([2, 0])] == [2, 0]
+    assert [each.member.number for each in found.select([2, 0])] == [2, 0]
 
 
 def test_those_whose_inputs_are_the_same():
     (found,) = changed({"gains.kp": 1.0}, {}, {"gains.kp": 1}, {"gains.kd": 1.0}, {"links.fore.payload.mass": 0.1})
-    firsts, which = found.alike("inputs")
+    firsts, which = found.equal("inputs")
     assert firsts == [0, 1, 3]
     assert which.tolist() == [0, 1, 0, 2, 1]
-    assert found.alike("state").firsts == [0]
+    assert found.equal("state").firsts == [0]
 
 
 def test_lengths_by_name_and_by_place():

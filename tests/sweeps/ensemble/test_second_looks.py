@@ -9,9 +9,9 @@ import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
 from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, Outcome, SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.ensemble.task import AT_ONCE, second_looks
-from flexarm.sweeps.measures import outcome, usual_measures
+from flexarm.sweeps.ensemble import tasks
+from flexarm.sweeps.ensemble.second_looks import FIRST_LOOKS, second_looks
+from flexarm.sweeps.measures import member_outcome, standard_measures
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -65,14 +65,14 @@ CASES = {
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "turns")) for name in CASES])
 def test_lanes_tell_what_is_told_of_one(name):
     case, these, words = CASES[name]
-    sweep = engine.prepare(case, these, threads=1, width=SSE2)
+    sweep = tasks.prepare(case, these, threads=1, width=SSE2)
     assert sweep.notes == []
-    found = {each.number: each for each in engine.run(sweep, threads=1)}
+    found = {each.number: each for each in tasks.run(sweep, threads=1)}
     for member in these:
-        alone = outcome(case, member, usual_measures())
-        assert len(found[member.number].doubts) == len(alone.doubts)
+        alone = member_outcome(case, member, standard_measures())
+        assert len(found[member.number].warnings) == len(alone.warnings)
 
-    assert any(re.search(words, sentence) for each in found.values() for sentence in each.doubts)
+    assert any(re.search(words, sentence) for each in found.values() for sentence in each.warnings)
 
 
 def test_no_more_second_looks_than_tell_anything():
@@ -80,12 +80,12 @@ def test_no_more_second_looks_than_tell_anything():
 
     def look(place):
         looked.append(place)
-        return Outcome(place, {}, "completed", doubts=("odd",) if place in (19, 18) else ())
+        return Outcome(place, {}, "completed", warnings=("odd",) if place in (19, 18) else ())
 
     suspicious = np.linspace(0.5, 3, 20)
     found = second_looks(suspicious, look)
-    assert looked == list(range(19, 19 - 2 * AT_ONCE, -1))  # the first tell something, the next do not
-    assert found[19].doubts == ("odd",)
+    assert looked == list(range(19, 19 - 2 * FIRST_LOOKS, -1))  # the first tell something, the next do not
+    assert found[19].warnings == ("odd",)
     assert second_looks(np.full(20, 0.9), look) == {}
     looked.clear()
     found = second_looks(np.full(20, 0.9), look, required=[5, 3])
@@ -103,12 +103,12 @@ def test_warnings_of_fast_vibration_are_those_of_single_runs():
     values = [(mass, E) for mass in (0.02, 0.15, 0.4) for E in (5e9, 1.3e10, 3e10, 8e10, 2e11)]
     fields = ("links.fore.payload.mass", "links.upper.material.E")
     these = [Member(k, dict(zip(fields, each, strict=True))) for k, each in enumerate(values)]
-    found = {each.number: each for each in engine.run(engine.prepare(case, these, threads=1), threads=1)}
+    found = {each.number: each for each in tasks.run(tasks.prepare(case, these, threads=1), threads=1)}
 
     def warns(outcome):
-        return any("vibrates at about" in sentence for sentence in outcome.doubts)
+        return any("vibrates at about" in sentence for sentence in outcome.warnings)
 
-    expected = [warns(outcome(case, member, usual_measures())) for member in these]
+    expected = [warns(member_outcome(case, member, standard_measures())) for member in these]
     assert 2 < sum(expected) < len(these)
     assert [warns(found[member.number]) for member in these] == expected
 
@@ -133,13 +133,13 @@ def test_members_that_fail_have_the_warnings_of_their_runs():
         options={"rtol": 1e-3, "method": "esdirk", "sample": 0.01},
     )
     these = [Member(0, {"loads.0.force.1": 0.001}), Member(1, {"loads.0.force.1": 300.0})]
-    sweep = engine.prepare(case, these, threads=1, width=SSE2)
+    sweep = tasks.prepare(case, these, threads=1, width=SSE2)
     assert sweep.notes == []
-    found = {each.number: each for each in engine.run(sweep, threads=1)}
-    alone = outcome(case, these[1], usual_measures())
+    found = {each.number: each for each in tasks.run(sweep, threads=1)}
+    alone = member_outcome(case, these[1], standard_measures())
     assert found[1].status == alone.status == "failed"
-    assert alone.doubts
-    assert found[1].doubts == alone.doubts
+    assert alone.warnings
+    assert found[1].warnings == alone.warnings
 
 
 def test_a_member_that_vibrates_is_repeated_among_members_that_sag_further():
@@ -151,13 +151,13 @@ def test_a_member_that_vibrates_is_repeated_among_members_that_sag_further():
     case = SweepCase(robot, 1.5, motion={"a": fa.minimum_jerk(0, 1.5, 20.0)}, q0="equilibrium")
     masses, fast = np.linspace(0.06, 0.95, 12), 1
     changes = [
-        {"links.a.payload.mass": float(mass), "motion.a.duration": 0.65 if k == fast else 20.0}
+        {"links.a.payload.mass": float(mass), "motion.a.t1": 0.65 if k == fast else 20.0}
         for k, mass in enumerate(masses)
     ]
     these = [Member(k, each) for k, each in enumerate(changes)]
-    sweep = engine.prepare(case, these, threads=1, width=SSE2)
-    found = {each.number: each for each in engine.run(sweep, threads=1)}
-    repeated = [k for k, each in found.items() if any("repeated with the exact" in said for said in each.doubts)]
+    sweep = tasks.prepare(case, these, threads=1, width=SSE2)
+    found = {each.number: each for each in tasks.run(sweep, threads=1)}
+    repeated = [k for k, each in found.items() if any("repeated with the exact" in said for said in each.warnings)]
     assert repeated == [fast]
-    alone = outcome(case, these[fast], usual_measures())
+    alone = member_outcome(case, these[fast], standard_measures())
     np.testing.assert_allclose(found[fast].values["tip"], alone.values["tip"], rtol=1e-12)

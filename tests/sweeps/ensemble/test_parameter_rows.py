@@ -7,21 +7,21 @@ import pytest
 
 import flexarm as fa
 from flexarm.sweeps.case import SweepCase
-from flexarm.sweeps.ensemble.cohort import Cohort
-from flexarm.sweeps.ensemble.member_setup import REMEMBERED, MemberSampler, OtherStructure, Settings
+from flexarm.sweeps.ensemble.cohort import Cohort, MemberOptions
+from flexarm.sweeps.ensemble.parameter_rows import MAX_STORED_ROWS, OtherStructure, RowMaker
 
 ARM = fa.library.two_link_arm()
 PAYLOAD, E = "links.fore.payload.mass", "links.upper.material.E"
 
 
-def sampler():
+def row_maker():
     case = SweepCase(ARM, 1.0, torque={"upper": 0.1})
-    return Cohort(case, ARM, ARM, Settings.of({}, None)).sampler
+    return Cohort(case, ARM, ARM, MemberOptions.of({}, None)).rows
 
 
-def anew(one: MemberSampler, changes):
+def anew(one: RowMaker, changes):
     """The same with nothing remembered."""
-    return MemberSampler(one.case, one.robot, one.system, one.schedule).row(changes)
+    return RowMaker(one.case, one.robot, one.system, one.schedule).row(changes)
 
 
 def members(count):
@@ -31,14 +31,14 @@ def members(count):
 
 
 def test_rows_are_those_of_their_robots_whatever_was_asked_before():
-    one, these = sampler(), members(2 * REMEMBERED)
+    one, these = row_maker(), members(2 * MAX_STORED_ROWS)
     for each in [*these, *these[:3], *reversed(these)]:
         np.testing.assert_array_equal(one.row(each), anew(one, each))
-    assert len(one._rows) <= REMEMBERED
+    assert len(one._rows) <= MAX_STORED_ROWS
 
 
 def test_a_row_that_is_asked_for_again_is_not_computed_again_and_cannot_be_changed():
-    one, (these, other) = sampler(), members(2)
+    one, (these, other) = row_maker(), members(2)
     row = one.row(these)
     one.row(other)
     assert one.row(dict(reversed(these.items()))) is row
@@ -47,14 +47,14 @@ def test_a_row_that_is_asked_for_again_is_not_computed_again_and_cannot_be_chang
 
 
 def test_a_row_has_the_numbers_of_a_system():
-    one, (these,) = sampler(), members(1)
+    one, (these,) = row_maker(), members(1)
     system = fa.System(ARM.with_(these), native=False)
     np.testing.assert_array_equal(one.row(these)[: len(system.numbers)], system.numbers)
     np.testing.assert_array_equal(one.row({})[: len(system.numbers)], one.system.numbers)
 
 
 def test_what_is_no_robot_of_the_structure_is_refused_again_and_again():
-    one = sampler()
+    one = row_maker()
     for _ in range(2):
         with pytest.raises(OtherStructure, match="gravity"):
             one.row({"gravity.1": -9.81})
@@ -64,7 +64,7 @@ def test_what_is_no_robot_of_the_structure_is_refused_again_and_again():
 
 
 def test_many_threads_ask_at_once():
-    one, these = sampler(), members(12)
+    one, these = row_maker(), members(12)
     expected = [anew(one, each) for each in these]
     with ThreadPoolExecutor(4) as pool:
         found = [*pool.map(lambda k: one.row(these[k % 12]), range(240))]

@@ -13,11 +13,11 @@ import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
 from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.ensemble.task_queue import MemberTask
-from flexarm.sweeps.executors import packed, work
-from flexarm.sweeps.measures import USUAL
-from tests.sweeps.ensemble.test_integration import ARM, PUSH
+from flexarm.sweeps.ensemble import tasks
+from flexarm.sweeps.ensemble.tasks import MemberTask
+from flexarm.sweeps.executors import compute_portion, pack_job
+from flexarm.sweeps.measures import STANDARD_MEASURES
+from tests.sweeps.ensemble.test_batch import ARM, PUSH
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -30,12 +30,12 @@ def payloads(values):
 
 
 def prepared(case, these, **options):
-    return engine.prepare(case, these, width=SSE2, **{"threads": 2, **options})
+    return tasks.prepare(case, these, width=SSE2, **{"threads": 2, **options})
 
 
 def ran(case, these, **options):
     sweep = prepared(case, these, **options)
-    return {each.number: each for each in engine.run(sweep, threads=2)}, sweep
+    return {each.number: each for each in tasks.run(sweep, threads=2)}, sweep
 
 
 def test_many_members_by_interpolation_are_those_that_were_computed():
@@ -51,9 +51,9 @@ def test_many_members_by_interpolation_are_those_that_were_computed():
         np.testing.assert_allclose(found[number].values["tip"], few[number].values["tip"], atol=1.5e-3)
     assert sorted(found) == list(range(30))
     assert {each.status for each in found.values()} == {"completed"}
-    assert found[0].values.keys() == USUAL.keys()
+    assert found[0].values.keys() == STANDARD_MEASURES.keys()
     for name, value in found[0].values.items():
-        assert np.ndim(value) == len(USUAL[name].dimensions)
+        assert np.ndim(value) == len(STANDARD_MEASURES[name].dimensions)
 
 
 def test_interpolated_rows_to_ten_digits():
@@ -61,9 +61,9 @@ def test_interpolated_rows_to_ten_digits():
     sweep = prepared(CASE, payloads(np.linspace(0.0, 0.5, 40)))
     cohort, (these, rows, _) = sweep.jobs[0].cohort, sweep._members[0]
     for place in (3, 17, 38):
-        exact = cohort.sampler.row(these[place].smooth)
-        rough = cohort.sampler.scale.close > 1e-10
-        found = rows.of(these.some([place]), [place])[0]
+        exact = cohort.rows.row(these[place].smooth)
+        rough = cohort.rows.scale.close > 1e-10
+        found = rows.select(these.select([place]), [place])[0]
         np.testing.assert_allclose(found[~rough], exact[~rough], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(found[rough], exact[rough], rtol=1e-2)
 
@@ -73,7 +73,7 @@ def test_damping_by_the_order_of_frequencies_is_not_interpolated():
     ranked = fa.Flexible(bend_y=1, bend_z=1, damping=fa.Damping(ratio=(0.01, 0.05)), stiffening="shortening")
     case = SweepCase(ARM.with_({"links.fore.flexible": ranked}), 0.1, options={"rtol": 1e-2, "method": "esdirk"})
     these = [Member(k, {"links.fore.section.width": each}) for k, each in enumerate(np.linspace(0.004, 0.006, 30))]
-    assert isinstance(prepared(case, these)._members[0][1].found, np.ndarray)
+    assert isinstance(prepared(case, these)._members[0][1].source, np.ndarray)
 
 
 def test_structures_that_differ_run_apart_and_say_so():
@@ -111,7 +111,7 @@ def test_what_lanes_cannot_do_is_done_one_by_one_with_a_word(options, why):
     assert why in sweep.notes[0]
     assert "2 members run one by one" in sweep.notes[0]
     assert found[0].status == "completed"
-    assert found[0].values.keys() == USUAL.keys()
+    assert found[0].values.keys() == STANDARD_MEASURES.keys()
 
 
 def test_a_law_with_a_sample_rate_and_a_stop_run_one_by_one():
@@ -119,8 +119,6 @@ def test_a_law_with_a_sample_rate_and_a_stop_run_one_by_one():
     assert "sample rate" in prepared(SweepCase(ARM, 0.1, torque=law), payloads([0.1])).notes[0]
     stopped = ARM.with_({"links.fore.joint.limits": (-1, 1), "links.fore.joint.stop": fa.Stop(100.0)})
     assert "stops" in prepared(SweepCase(stopped, 0.1), payloads([0.1])).notes[0]
-    jumping = {"upper": fa.ramp(0.0, 1.0, 0.05, 0.08)}
-    assert "speed" in prepared(SweepCase(ARM, 0.1, motion=jumping), payloads([0.1])).notes[0]
 
 
 def test_without_a_compiler_members_run_one_by_one(monkeypatch, caplog):
@@ -152,11 +150,11 @@ def test_measures_of_the_user_and_one_that_fails():
 
 
 def test_some_of_the_usual_measures_need_no_histories(monkeypatch):
-    from flexarm.sweeps.ensemble import task as job
+    from flexarm.sweeps.ensemble import job
     from flexarm.sweeps.measures import checked_measures
 
     every, _ = ran(CASE, payloads([0.1, 0.2]))
-    monkeypatch.setattr(job, "gathered", None)
+    monkeypatch.setattr(job, "member_run", None)
     some, _ = ran(CASE, payloads([0.1, 0.2]), measures=checked_measures(["tip", "residual"]))
     assert some[1].values.keys() == {"tip", "residual"}
     np.testing.assert_array_equal(some[1].values["tip"], every[1].values["tip"])
@@ -213,7 +211,7 @@ def test_unknown_options_and_gains():
 
 
 def test_whoever_stops_early_loses_only_what_is_not_done():
-    outcomes = engine.run(prepared(ALONE, payloads(np.linspace(0.1, 0.5, 24))), threads=1)
+    outcomes = tasks.run(prepared(ALONE, payloads(np.linspace(0.1, 0.5, 24))), threads=1)
     first = list(itertools.islice(outcomes, 9))
     outcomes.close()
     assert len({each.number for each in first}) == 9
@@ -222,21 +220,21 @@ def test_whoever_stops_early_loses_only_what_is_not_done():
 
 def test_threads_give_what_one_gives():
     these = payloads(np.linspace(0.1, 0.5, 12))
-    one = {each.number: each for each in engine.run(prepared(CASE, these), threads=1)}
-    three = {each.number: each for each in engine.run(prepared(CASE, these), threads=3)}
+    one = {each.number: each for each in tasks.run(prepared(CASE, these), threads=1)}
+    three = {each.number: each for each in tasks.run(prepared(CASE, these), threads=3)}
     for number, each in one.items():
         np.testing.assert_array_equal(each.values["tip"], three[number].values["tip"])
 
 
 def test_tasks_are_cut_where_outcomes_are_kept():
     whole = MemberTask(0, tuple(range(200)))
-    assert engine.TaskCutter([whole], prompt=False).next() == whole
-    waiting = engine.TaskCutter([whole, MemberTask(1, (0, 1))], prompt=True)
+    assert tasks.TaskCutter([whole], prompt=False).next() == whole
+    waiting = tasks.TaskCutter([whole, MemberTask(1, (0, 1))], prompt=True)
     first = waiting.next()
-    assert len(first) == engine.FIRST
-    waiting.took(first, engine.PROMPT * 4)
+    assert len(first) == tasks.FIRST_TASK_SIZE
+    waiting.record_time(first, tasks.TASK_DURATION_S * 4)
     second = waiting.next()
-    assert len(second) == engine.FIRST // 4
+    assert len(second) == tasks.FIRST_TASK_SIZE // 4
     sizes = [len(first), len(second)]
     places = [*first.places, *second.places]
     while (task := waiting.next()) is not None:
@@ -244,13 +242,13 @@ def test_tasks_are_cut_where_outcomes_are_kept():
             sizes.append(len(task))
             places += task.places
     assert tuple(places) == whole.places
-    assert max(sizes[1:]) == engine.FIRST // 4
+    assert max(sizes[1:]) == tasks.FIRST_TASK_SIZE // 4
 
 
 def test_columns_of_tasks_are_the_members_one_by_one():
     these = payloads(np.linspace(0.1, 0.5, 12))
-    columns = list(engine.computed(prepared(CASE, these), threads=1))
-    single = {each.number: each for each in engine.run(prepared(CASE, these), threads=1)}
+    columns = list(tasks.compute(prepared(CASE, these), threads=1))
+    single = {each.number: each for each in tasks.run(prepared(CASE, these), threads=1)}
     numbers = np.concatenate([each.numbers for each in columns]).tolist()  # tasks are done in no certain order
     assert sorted(numbers) == sorted(single) == list(range(12))
     tips = np.concatenate([each.values["tip"] for each in columns])
@@ -266,9 +264,9 @@ def test_tasks_can_be_sent_to_another_process():
     for case in (CASE, ALONE):
         sweep = prepared(case, these)
         here = {each.number: each for task in sweep.tasks for each in sweep.compute(task)}
-        parcels = [packed(job, by_value=True) for job in sweep.jobs]
+        parcels = [pack_job(job, by_value=True) for job in sweep.jobs]
         parts = [(parcels[task.job], pickle.loads(pickle.dumps(sweep.portion(task)))) for task in sweep.tasks]
-        there = {each.number: each for parcel, portion in parts for each in work(parcel, portion)[0]}
+        there = {each.number: each for parcel, portion in parts for each in compute_portion(parcel, portion)[0]}
         for number, each in here.items():
             np.testing.assert_array_equal(each.values["tip"], there[number].values["tip"])
 
@@ -282,26 +280,26 @@ def test_links_that_bend_too_far():
     soft = SweepCase(ARM.with_({"links.upper.flexible": shapes}), 0.3, torque={"upper": 0.5}, options=CASE.options)
     these = [Member(k, {"links.upper.material.E": E}) for k, E in enumerate((2e9, 2e10, 2e12))]
     found, _ = ran(soft, these)
-    assert [any("link 'upper' bends by" in each for each in found[k].doubts) for k in range(3)] == [True, True, False]
-    assert "stiffening 'shortening' is meant for less than" in found[0].doubts[0]
+    assert [any("link 'upper' bends by" in each for each in found[k].warnings) for k in range(3)] == [True, True, False]
+    assert "stiffening 'shortening' is meant for less than" in found[0].warnings[0]
     longer = [Member(0, {"links.0.length": 2.0}), Member(1, {"links.upper.length": 2.0})]
     by_place, by_name = ran(soft, longer)[0].values()
-    assert by_place.doubts == by_name.doubts
+    assert by_place.warnings == by_name.warnings
 
 
 def test_a_few_members_run_one_by_one(monkeypatch):
     """They are done before their code for lanes would be compiled."""
-    monkeypatch.setattr(engine, "FEWEST_IN_LANES", 4)
-    notes = {count: engine.prepare(CASE, payloads(np.linspace(0.1, 0.2, count))).notes for count in (3, 4)}
+    monkeypatch.setattr(tasks, "MIN_LANE_MEMBERS", 4)
+    notes = {count: tasks.prepare(CASE, payloads(np.linspace(0.1, 0.2, count))).notes for count in (3, 4)}
     assert notes == {3: ["3 members run one by one: fewer than 4 do not pay for lanes"], 4: []}
 
 
 def test_digits_do_not_depend_on_threads_nor_on_how_tasks_are_cut(monkeypatch):
     these = payloads(np.linspace(0.05, 0.5, 100))
-    expected = {each.number: each.values for each in engine.run(engine.prepare(CASE, these, threads=1), threads=1)}
-    monkeypatch.setattr(engine, "FIRST", 16)
+    expected = {each.number: each.values for each in tasks.run(tasks.prepare(CASE, these, threads=1), threads=1)}
+    monkeypatch.setattr(tasks, "FIRST_TASK_SIZE", 16)
     for threads, prompt in ((3, False), (2, True)):
-        sweep = engine.prepare(CASE, these, threads=threads)
-        for each in engine.run(sweep, threads=threads, prompt=prompt):
+        sweep = tasks.prepare(CASE, these, threads=threads)
+        for each in tasks.run(sweep, threads=threads, prompt=prompt):
             for name, value in each.values.items():
                 np.testing.assert_array_equal(value, expected[each.number][name], err_msg=name)

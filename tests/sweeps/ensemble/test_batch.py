@@ -9,8 +9,8 @@ import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
 from flexarm.codegen.simd_library import SSE2
 from flexarm.sweeps.case import Member, SweepCase
-from flexarm.sweeps.ensemble import engine
-from flexarm.sweeps.measures import measured, usual_measures
+from flexarm.sweeps.ensemble import tasks
+from flexarm.sweeps.measures import evaluate_measures, standard_measures
 from tests.simulation.test_constraints import at, beam, four_bar
 from tests.sliders import pair
 
@@ -24,9 +24,9 @@ def members(**swept):
 
 
 def outcomes(case, these, **options):
-    sweep = engine.prepare(case, these, threads=1, width=SSE2, **options)
+    sweep = tasks.prepare(case, these, threads=1, width=SSE2, **options)
     assert sweep.notes == []  # in lanes, all of them
-    found = {each.number: each for each in engine.run(sweep, threads=1)}
+    found = {each.number: each for each in tasks.run(sweep, threads=1)}
     return [found[each.number] for each in these]
 
 
@@ -45,7 +45,7 @@ def alone(case, member, **more):
 
 def compared(found, run, length, rtol):
     """Against a run at the same tolerance: both may be off by it."""
-    expected, most = measured(run, usual_measures()), 2 * rtol * length
+    expected, most = evaluate_measures(run, standard_measures()), 2 * rtol * length
     assert found.status == run.status
     for name in ("tip", "peak_deflection", "residual"):
         np.testing.assert_allclose(found.values[name], expected[name], rtol=0, atol=most, err_msg=name)
@@ -130,7 +130,7 @@ def test_a_loop_stays_closed(driven):
 
 def law(t, x, gains):
     error = x.reference("a.q") - x["a.q"]
-    return {"a": gains["kp"] * error - 6.0 * x.rate("a.q") + gains["ki"] * x.state("sum")}, {"sum": error}
+    return {"a": gains["kp"] * error - 6.0 * x["a.q'"] + gains["ki"] * x.state("sum")}, {"sum": error}
 
 
 def test_a_law_with_gains_and_states():
@@ -190,7 +190,7 @@ def test_a_condition_of_the_user():
     def still(t, q, v):
         return 0.008 - q["upper.q"]
 
-    case = SweepCase(ARM, 1.0, torque=PUSH, options={"rtol": RTOL, "stop": still, "method": "esdirk"})
+    case = SweepCase(ARM, 1.0, torque=PUSH, options={"rtol": RTOL, "events": still, "method": "esdirk"})
     for member, found in zip(PAYLOADS, outcomes(case, PAYLOADS), strict=True):
         run = alone(case, member)
         assert found.reason.startswith("'still' reached zero")
@@ -215,10 +215,12 @@ def test_vibration_is_what_is_left_after_the_own_inputs(own_measures):
     these = [
         Member(k, {"torque.upper.switch.0": t, "torque.upper.switch.1": 2 * t}) for k, t in enumerate((0.1, 0.3, 0.6))
     ]
-    measures = {"residual": usual_measures()["residual"], "one": lambda run: 1.0} if own_measures else None
+    measures = {"residual": standard_measures()["residual"], "one": lambda run: 1.0} if own_measures else None
     for member, found in zip(these, outcomes(case, these, measures=measures), strict=True):
         run = alone(case, Member(0, {}), torque={"upper": fa.bang_bang(0.02, tuple(member.changes.values()))})
-        assert found.values["residual"] == pytest.approx(measured(run, usual_measures())["residual"], rel=2e-3)
+        assert found.values["residual"] == pytest.approx(
+            evaluate_measures(run, standard_measures())["residual"], rel=2e-3
+        )
 
 
 def test_forces_of_loads():
@@ -292,4 +294,4 @@ def test_fixed_steps_that_are_far_too_long_are_told():
     run = alone(case, Member(0, {}))
     assert (found.status, run.status) == ("completed", "completed")
     assert run.statistics["unsolved"]
-    assert f"did not converge in {run.statistics['unsolved']} of" in found.doubts[0]
+    assert f"did not converge in {run.statistics['unsolved']} of" in found.warnings[0]
