@@ -3,7 +3,8 @@
 Every robot is simulated with the models "shortening" and "exact". The true error is the largest difference of the two
 tips or of the deflections of a link, the estimate that of `run.statistics["stiffening"]`, both as shares of the peak
 deflection.
-A table has 20 moves of four arms; a summary has robots drawn at random (`--seed`). `--write` replaces both on
+A table has 20 moves of four arms; a summary has robots drawn at random (`--seed`), of `--kinds` also columns that carry
+up to 98 % of the load that buckles them, and links with a mass beside them. `--write` replaces both on
 docs/deflection.md.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,16 +108,18 @@ class Case:
 
     kind: str
     links: tuple[dict[str, Any], ...]  # fields of fa.Link, but for the model of the flexible ones
-    gravity: bool
+    gravity: tuple[float, float, float]
     duration: float
     drive: dict[str, Any]
 
     def robot(self, model: str) -> fa.Robot:
         links = [
             fa.Link(**{**fields, "flexible": fa.Flexible(**fields["flexible"], stiffening=model)})
+            if "flexible" in fields
+            else fa.Link(**fields)
             for fields in self.links
         ]
-        return fa.Robot(links=links, gravity=(0, 0, -9.81 if self.gravity else 0))
+        return fa.Robot(links=links, gravity=self.gravity)
 
     def run(self, model: str) -> fa.Run:
         system, drive = fa.System(self.robot(model)), dict(self.drive)
@@ -127,7 +131,7 @@ class Case:
             return fa.simulate(system, self.duration, rtol=1e-6, sample=self.duration / 1000, progress=False, **drive)
 
     def __str__(self) -> str:
-        shapes = "+".join(str(each["flexible"]["bend_y"]) for each in self.links)
+        shapes = "+".join(str(each["flexible"]["bend_y"]) for each in self.links if "flexible" in each)
         return f"{self.kind}, {len(self.links)} links, {shapes} shapes, {self.duration:.2g} s"
 
 
@@ -158,7 +162,41 @@ def draw(rng: np.random.Generator) -> Case:
             | {"flexible": flexible, "payload": fa.PointMass(payload if k == count - 1 else 0.0)}
         )
         carried, outer = carried + STEEL.rho * flat * height**2 * length, outer + length
-    return Case(kind, tuple(reversed(links)), gravity, duration, _drive(rng, kind, names, links, angles, move, gravity))
+    drive = _drive(rng, kind, names, links, angles, move, gravity)
+    return Case(kind, tuple(reversed(links)), (0, 0, -9.81 if gravity else 0), duration, drive)
+
+
+def draw_other(rng: np.random.Generator) -> Case:
+    """Draw a column under a load that would nearly buckle it, or a link with a mass beside it."""
+    length, flat, duration = float(rng.uniform(0.4, 1.0)), float(rng.uniform(0.7, 1.4)), float(rng.uniform(2, 8))
+    flexible = {"bend_y": 2, "bend_z": 2, "twist": 1}
+    if rng.random() < 0.5:
+        share, height = float(rng.choice([0.3, 0.7, 0.9, 0.95, 0.98])), float(rng.uniform(0.005, 0.01))
+        softest = STEEL.E * flat * height**4 * min(1.0, flat**2) / 12
+        critical = np.pi**2 * softest / (4 * length**2)
+        beam = STEEL.rho * flat * height**2 * length
+        column = {
+            "name": "column",
+            "length": length,
+            "joint": fa.Revolute("z"),
+            "section": fa.Section.rectangle(height, flat * height),
+            "material": STEEL,
+            "flexible": flexible,
+            "payload": fa.PointMass(max(share * critical / 9.81 - 0.3 * beam, 0.0)),
+        }
+        push = float(rng.uniform(0.005, 0.03)) * (1 - share) * 3 * softest / length**2
+        loads = [fa.PointLoad("column", None, [0, fa.step(push), 0.3 * push])]
+        drive = {"motion": {"column": 0.0}, "loads": loads}
+        return Case(f"column at {share:.0%}", (column,), (-9.81, 0, 0), duration, drive)
+    side = float(rng.uniform(0.005, 0.008))
+    section = fa.Section.rectangle(side, flat * side)
+    arm = {"name": "arm", "length": length, "joint": fa.Revolute("z"), "section": section, "material": STEEL}
+    offset = (0.0, *(rng.uniform(0.3, 1.0) * length * np.array([1.0, 0.0])[:: int(rng.choice([-1, 1]))]).tolist())
+    tool = {"name": "tool", "length": 0.05, "joint": fa.Weld(), "offset": offset, "section": section}
+    tool |= {"material": STEEL, "payload": fa.PointMass(float(rng.uniform(0.1, 0.5)))}
+    start = {f"arm.{family}[1]": float(rng.uniform(0.005, 0.05)) for family in ("bend_y", "bend_z")}
+    drive = {"q0": start, "motion": {"arm": 0.0}}
+    return Case("mass beside", ({**arm, "flexible": flexible}, tool), (0, 0, 0), min(duration, 3.0), drive)
 
 
 def _height(length: float, flat: float, bend: float, push: float, carried: float, outer: float) -> float:
@@ -194,12 +232,12 @@ def _drive(
     return {"torque": {names[0]: torque}, "motion": dict.fromkeys(names[1:], 0.0), **start}
 
 
-def drawn(seed: int, count: int) -> list[Comparison]:
+def drawn(seed: int, count: int, make: Callable[[np.random.Generator], Case] = draw) -> list[Comparison]:
     """Return and print the comparisons of robots drawn at random."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(count):
-        case = draw(rng)
+        case = make(rng)
         found.append(compared(case.run("shortening"), case.run("exact")))
         print(case, found[-1], sep="  ", flush=True)
     return found
@@ -243,7 +281,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of the robots drawn at random")
     parser.add_argument("--count", type=int, default=25, help="number of robots drawn at random")
     parser.add_argument("--random", action="store_true", help="only the robots drawn at random")
+    parser.add_argument("--kinds", action="store_true", help="only columns, and links with a mass beside them")
     wanted = parser.parse_args()
+    if wanted.kinds:
+        return print(summary(drawn(wanted.seed, wanted.count, draw_other)))
     random = drawn(wanted.seed, wanted.count)
     print(summary(random))
     if wanted.random:

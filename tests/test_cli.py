@@ -102,6 +102,29 @@ def test_errors_are_single_sentences(words, sentence):
     assert sentence in refused(*words)
 
 
+@pytest.mark.parametrize(
+    ("section", "line", "words"),
+    [
+        ("  q0:\n    a.q: 2.0\n", 8, "joint 'a' starts at 2 rad, outside its travel"),
+        ("  q0: {a.q: 0.3}\n  motion: {a: {profile: cycloid, start: 0, end: 1, duration: 1}}\n", 7, "starts with 0"),
+        ("  dt: 3\n", 7, "is longer than the duration"),
+    ],
+)
+def test_options_that_simulate_refuses_name_their_line(tmp_path, section, line, words):
+    file = tmp_path / "arm.yaml"
+    link = "{name: a, length: 1.0, mass: 1.0, joint: {type: revolute, limits: [-1, 1]}}"
+    file.write_text(f"name: arm\nlinks:\n  - {link}\n\nsimulation:\n  duration: 1.0\n{section}")
+    said = refused("run", file)
+    assert f"{file}:{line}: " in said
+    assert words in said
+
+
+def test_options_of_the_command_line_have_no_line(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text("name: arm\nlinks:\n  - {name: a, length: 1.0, mass: 1.0}\nsimulation: {duration: 1.0}\n")
+    assert "arm.yaml:" not in refused("run", file, "--duration", "1e-13")
+
+
 def test_errors_in_a_file_name_its_line(tmp_path):
     file = tmp_path / "arm.yaml"
     file.write_text(EXAMPLE.read_text().replace("length: 0.5", "lenght: 0.5"))

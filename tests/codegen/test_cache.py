@@ -1,6 +1,8 @@
 import os
 import stat
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -133,3 +135,20 @@ def test_sources_count_by_content_not_by_size_or_time(tmp_path):
     edited = {room: package("x = 2\n", room) for room in ("foundation", "robot", "beam", "mechanics", "motion")}
     assert len({same, *edited.values()}) == 6
     assert package("x = 1\n", name="b.py") not in (same, *edited.values())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ELF files are those of Linux")
+def test_a_truncated_library_is_not_kept(own_cache, tmp_path):
+    """To load one may end the program."""
+    content = Path(sys.executable).resolve().read_bytes()
+    assert not cache.is_incomplete(content)
+    lengths = [0, 40, 64, 200, len(content) // 4, len(content) // 2, len(content) - 1]
+    assert [cache.is_incomplete(content[:length]) for length in lengths] == [True] * len(lengths)
+
+    def build(folder):
+        (folder / "library.so").write_bytes(content[: len(content) // 2])
+        return folder / "library.so"
+
+    with pytest.raises(OSError, match="incomplete library"):
+        cache.kept_library("name", "0" * 32, build)
+    assert not [*own_cache.iterdir()]

@@ -58,7 +58,7 @@ def test_too_few_shapes_are_told_with_the_number_that_would_do():
         fa.modes(enough)
         fa.linearize(enough)
         fa.modes(loaded_arm(2), joints="locked")
-        fa.convergence(loaded_arm(2), 0.01, torque={"upper": 1.0})  # which compares numbers of shapes itself
+        fa.convergence(loaded_arm(2), 0.01, motion={"upper": 0.0, "fore": 0.0})  # which compares shapes itself
 
 
 def test_modes_of_a_bare_held_beam_are_exact():
@@ -83,6 +83,6 @@ def test_what_cannot_be_compared_says_why():
 
 def test_figures_are_plain_data_and_back():
     figures = Frequencies((2.0,), (1.9,), (1.0,))
-    found = Truncation(0.1, figures, Frequencies(), {"a": {"bend_y": 3}}, "")
+    found = Truncation(0.1, figures, Frequencies(), {"a": {"bend_y": 3}}, "", deflection={"a": 0.2})
     assert Truncation.from_plain(found.plain()) == found
     assert figures.error == pytest.approx(0.1 / 1.9)

@@ -214,3 +214,13 @@ def test_a_full_disk_leaves_the_earlier_file_and_the_program_alive(tmp_path):
     assert done.stdout == f"{tmp_path}/a: cannot be written: File too large\n"
     assert (tmp_path / "a").read_text() == "earlier"
     assert entries(tmp_path) == ["a"]
+
+
+def test_a_full_disk_is_named_once_with_its_reason(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    write = lambda part: files.Path(part).write_text("film")  # noqa: E731
+    expected = f"{tmp_path / 'film.gif'}: cannot be written: No space left on device"
+    assert refusal(files.write_atomically, tmp_path / "film.gif", write) == expected

@@ -36,7 +36,7 @@ def test_names_lead_to_their_parts_of_the_data():
     [
         (two_link, "upper.q", "upper: angle (rad)"),
         (two_link, "upper.q'", "upper: rate of angle (rad/s)"),
-        (two_link, "upper.bend_y[2]", "upper: bending y, shape 2"),
+        (two_link, "upper.bend_y[2]", "upper: bending y, shape 2 (m kg^1/2)"),
         (two_link, "deflection.fore.y", "fore: tip deflection y (m)"),
         (two_link, "torque.fore", "fore: torque (N m)"),
         (two_link, "elbow.x", "elbow x (m)"),
@@ -44,7 +44,7 @@ def test_names_lead_to_their_parts_of_the_data():
         (cart, "trolley.q", "trolley: travel (m)"),
         (cart, "torque.trolley", "trolley: force (N)"),
         (cart, "trolley.q''", "trolley: acceleration of travel (m/s2)"),
-        (telescope, "boom.rear.bend_y[1]", "boom: rear bending y, shape 1"),
+        (telescope, "boom.rear.bend_y[1]", "boom: rear bending y, shape 1 (m kg^1/2)"),
     ],
 )
 def test_labels_are_words_with_units(made, name, label):

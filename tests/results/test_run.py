@@ -301,3 +301,14 @@ def test_results_name_the_link_whose_tip_they_give():
     run = fa.simulate(fa.Robot(links=links), 0.1, native=False)
     assert run.data.attrs["tip_link"] == "sensor"
     assert "tip of link 'sensor'" in str(run.data["tip"].attrs)
+
+
+def test_runs_of_robots_with_fields_that_are_not_known_are_refused_at_once(tmp_path, run):
+    model = run.data.attrs["model"].replace('"length"', '"curve": 0.1, "length"', 1)
+    fa.Run(run.data.assign_attrs(model=model, version="99.0.0")).save(tmp_path / "a.nc")
+    expected = rf"a.nc, written by flexarm 99.0.0, has fields that {fa.__version__} does not know: links\[0\].curve"
+    with pytest.raises(ValueError, match=expected):
+        fa.Run.load(tmp_path / "a.nc")
+    fa.Run(run.data.assign_attrs(model="[1]")).save(tmp_path / "b.nc")
+    with pytest.raises(ValueError, match="has no robot"):
+        fa.Run.load(tmp_path / "b.nc")

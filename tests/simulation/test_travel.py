@@ -100,7 +100,7 @@ def test_units_of_a_run_follow_the_joints():
     units = dict(zip(run.data["coordinate"].values, run.data["unit"].values, strict=True))
     assert units["upper.q"] == "rad"
     assert units["fore.q"] == "m"
-    assert units["fore.rear.bend_y[2]"] == "1"
+    assert units["fore.rear.bend_y[2]"] == "m kg^1/2"
     assert run.data["input_unit"].values.tolist() == ["N m", "N"]
     assert "travel (m)" in run.plot().axes[0].get_ylabel()
 

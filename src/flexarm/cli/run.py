@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,6 +60,7 @@ def run(
     from flexarm.plotting.films import require_frame_count
     from flexarm.plotting.tables import run_table
     from flexarm.plotting.time_series import run_figure
+    from flexarm.simulation.simulation_file import located_errors
 
     results = check_output("--output", file.with_suffix(".nc").name if output is None else output, [".nc"])
     picture = check_output("--plot", str(results.path.with_suffix(".png")) if plot is None else plot, PICTURES)
@@ -67,7 +69,8 @@ def run(
     if moving is not None:
         require_frame_count(options["duration"])
     print(robot)
-    found = flexarm.simulate(robot, **options)
+    with located_errors(str(file), _unchanged(options, changes, duration)):
+        found = flexarm.simulate(robot, **options)
     saved = save_results(found, results)  # before anything else can fail
     code = EXIT_CODE_BY_STATUS[found.status]
     twin = None
@@ -103,6 +106,13 @@ def read_simulation(
         robot = robot.with_(values)
     section = section if duration is None else section | {"duration": duration}
     return robot, simulation_options(section, str(file), robot=robot, outside=outside)
+
+
+def _unchanged(options: dict[str, Any], changes: list[str], duration: float | None) -> list[str]:
+    """Return the names of options that are those of the file."""
+    words = [each.split("=")[0].removeprefix("simulation.") for each in changes if each.startswith("simulation.")]
+    given = {re.split(r"[.\[]", each)[0] for each in words} | (set() if duration is None else {"duration"})
+    return [name for name in options if name not in given]
 
 
 def _rigid_options(options: dict[str, Any], twin: Any) -> dict[str, Any]:
@@ -144,6 +154,7 @@ def sweep(
     from flexarm.robot import DescriptionError
     from flexarm.robot.errors import DescriptionProblem
     from flexarm.robot.io.files import SWEEP, read_source
+    from flexarm.simulation.simulation_file import located_errors
     from flexarm.sweeps.sweep import sweep_options
 
     results = check_output("--output", f"{file.stem}_sweep.nc" if output is None else output, [".nc"])
@@ -159,7 +170,8 @@ def sweep(
         for each in (results.path, Path(f"{results.path}.part")):
             each.unlink(missing_ok=True)
     function: Any = flexarm.monte_carlo if settings.drawn else flexarm.sweep
-    found = function(robot, **settings.options, **options, store=results.path, threads=threads)
+    with located_errors(str(file), _unchanged(options, changes, duration)):
+        found = function(robot, **settings.options, **options, store=results.path, threads=threads)
     done = _print_summary(found)
     if found.attrs["status"] == "interrupted":
         raise typer.Exit(INTERRUPTED)

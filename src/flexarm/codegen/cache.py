@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import stat
+import struct
 import sys
 import tempfile
 import threading
@@ -27,6 +28,9 @@ from flexarm.foundation.messages import shown
 
 DRAFT_PREFIX = ".build-"  # how the names of folders begin in which libraries are built
 CHECKSUM_MARK = b"flexarm library"  # between a library and its checksum
+
+ELF_HEADER_SIZE = 64
+ELF_NOBITS = 8  # type of a section that takes no space in the file
 
 SIZE_VARIABLE = "FLEXARM_CACHE_SIZE"
 DEFAULT_SIZE = "500 MB"
@@ -165,9 +169,35 @@ def _sound(library: Path, key: str) -> bool:
 def _seal(built: Path, sealed: Path, key: str) -> None:
     """Write a copy with its checksum at the end, which loaders ignore, accessible to the user only."""
     content = built.read_bytes()
+    if is_incomplete(content):
+        raise OSError(f"the compiler wrote an incomplete library, {built.name} of {len(content)} bytes")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(sealed, flags, 0o600), "wb") as stream:
         stream.write(content + CHECKSUM_MARK + _checksum(content, key))
+
+
+def is_incomplete(content: bytes) -> bool:
+    """Return True for an ELF file (64 bits) that ends before its segments and sections do; loading it may crash.
+
+    Other formats are not examined.
+    """
+    if not content.startswith(b"\x7fELF\x02"):
+        return not content
+    if len(content) < ELF_HEADER_SIZE:
+        return True
+    order = "<" if content[5] == 1 else ">"
+    segments, sections = struct.unpack_from(f"{order}QQ", content, 32)
+    segment_size, segment_count, section_size, section_count = struct.unpack_from(f"{order}4H", content, 54)
+    if max(segments + segment_size * segment_count, sections + section_size * section_count) > len(content):
+        return True
+    places = [(segments + k * segment_size + 8, 24) for k in range(segment_count)]  # offset, and size behind it
+    places += [
+        (sections + k * section_size + 24, 8)
+        for k in range(section_count)
+        if struct.unpack_from(f"{order}I", content, sections + k * section_size + 4)[0] != ELF_NOBITS
+    ]
+    ends = (sum(struct.unpack_from(f"{order}Q", content, at + more)[0] for more in (0, to)) for at, to in places)
+    return max(ends, default=0) > len(content)
 
 
 def _checksum(content: bytes | memoryview, key: str) -> bytes:

@@ -63,8 +63,8 @@ class Coordinate:
         Name of the coordinate and of its link.
     kind : {"joint", "motor", "elastic"}
         A motor is that of an elastic drive, in the unit of the joint.
-    unit : {"rad", "m", "1"}
-        Elastic coordinates have no unit.
+    unit : {"rad", "m", "m kg^1/2"}
+        Modes, which are normalized to unit modal mass, have the last one.
     index : int
         Index in q.
     family : {"bend_y", "bend_z", "twist", "stretch"}, optional
@@ -76,7 +76,7 @@ class Coordinate:
     name: str
     link: str
     kind: Literal["joint", "motor", "elastic"]
-    unit: Literal["rad", "m", "1"]
+    unit: str
     index: int
     family: str | None = None
     part: Literal["front", "rear"] | None = None
@@ -151,9 +151,12 @@ class Coordinates:
     def _add_shapes(self, link: Link, integrals: LinkIntegrals, part: Literal["front", "rear"]) -> None:
         stem = link.name if part == "front" else f"{link.name}.rear"
         for family, columns in integrals.columns.items():
-            for number, shape in enumerate(range(columns.start, columns.stop), start=1):
-                name = f"{stem}.{family}[{number}]"
-                self.all.append(Coordinate(name, link.name, "elastic", "1", self.count, family, part, integrals, shape))
+            for number, shape in enumerate(range(columns.start, columns.stop)):
+                assert link.flexible is not None
+                name, unit = f"{stem}.{family}[{number + 1}]", link.flexible.basis.unit(family, number)
+                self.all.append(
+                    Coordinate(name, link.name, "elastic", unit, self.count, family, part, integrals, shape)
+                )
 
     @property
     def count(self) -> int:

@@ -21,15 +21,22 @@ from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Flexible, Link, Reduced, Robot
+from flexarm.robot.errors import DescriptionError
 
 MAX_TRUNCATION_ERROR = 0.01
 """Relative error of a frequency, or error of a tip as a share of the peak deflection, that raises a warning."""
+MAX_DEFLECTION_ERROR = 0.1
+"""Error of the deflection of a link, as a share of its own peak, that raises a warning."""
 RECOMMENDED_ERROR = MAX_TRUNCATION_ERROR / 2  # bound for recommended numbers of shapes
 MIN_WEIGHT = 0.005  # static response relative to the largest; weaker modes are not compared
 WARNING_WEIGHT = 0.25  # of modes with unknown inputs: weaker ones raise no warning
 MIN_SIMILARITY = 0.5  # square of the cosine between two mode shapes, below which they are not the same mode
 ZERO_FREQUENCY = 1e-6  # of the largest frequency: slower modes are rigid-body motions
+MAX_REFINEMENT = 4  # times the shapes, up to which numbers are recommended
 MAX_COORDINATES = 400  # elastic coordinates of both robots together
+
+NOT_SUPPORTED = "robots with constraints, guides, sleeves or free elements are not compared"
+FEW_SHAPES = 2  # of bending: links of a robot that is not compared, with so few or fewer, raise a warning
 
 Posture = tuple[tuple[str, float], ...]
 Counts = Mapping[tuple[str, str], int]
@@ -96,9 +103,13 @@ class Truncation:
     shapes : dict of str to dict of str to int
         Numbers of shapes by link and family that bring the estimate below the bound, if those of the robot do not.
     reason : str
-        Why there is no estimate; empty if there is one.
+        Why there is no estimate, or why it may be too small; else empty.
     joints : {"free", "held"}
-        Which of the frequencies are those of the run: "held" if the motion of all joints is given or controlled.
+        Which of the frequencies are those of the run: "held" if the motion of all joints is given, or a stiff law
+        controls them.
+    deflection : dict of str to float
+        Estimated error of the deflection at the tip of each link, as a share of its own peak. Links that bend by less
+        than a tenth of the peak deflection are left out.
     """
 
     error: float | None = None
@@ -107,6 +118,7 @@ class Truncation:
     shapes: dict[str, dict[str, int]] = field(default_factory=dict)
     reason: str = ""
     joints: str = "free"
+    deflection: dict[str, float] = field(default_factory=dict)
 
     @property
     def own_frequencies(self) -> Frequencies:
@@ -116,7 +128,13 @@ class Truncation:
     def plain(self) -> dict[str, Any]:
         """Return the figures as plain data."""
         shapes = {link: dict(families) for link, families in self.shapes.items()}
-        return {**vars(self), "free": dict(vars(self.free)), "held": dict(vars(self.held)), "shapes": shapes}
+        return {
+            **vars(self),
+            "deflection": dict(self.deflection),
+            "free": dict(vars(self.free)),
+            "held": dict(vars(self.held)),
+            "shapes": shapes,
+        }
 
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> Truncation:
@@ -124,7 +142,7 @@ class Truncation:
         free, held = (
             Frequencies(**{name: tuple(values) for name, values in data[joints].items()}) for joints in ("free", "held")
         )
-        return cls(data["error"], free, held, data["shapes"], data["reason"], data["joints"])
+        return cls(data["error"], free, held, *(data[name] for name in ("shapes", "reason", "joints", "deflection")))
 
 
 @dataclass(frozen=True)
@@ -137,22 +155,36 @@ class NormalModes:
 
 
 class Comparison:
-    """A robot with its own shapes and a refined one, about a posture."""
+    """A robot with its own shapes and a refined one, about a posture.
 
-    def __init__(self, robot: Robot, posture: Posture, fine: Robot | None = None) -> None:
+    run: robot whose run is estimated, if its shapes are others; fine: the refined robot, of twice the shapes if None.
+    """
+
+    def __init__(self, robot: Robot, posture: Posture, run: Robot | None = None, fine: Robot | None = None) -> None:
         self.robot, self.posture = robot, posture
-        self.fine = refined(robot) if fine is None else fine
-        self.straight: StraightRobot = straight_robot([Chain(robot), Chain(self.fine)], dict(posture))
+        robots = [robot, refined(robot) if fine is None else fine, *([] if run is None else [run])]
+        self.straight: StraightRobot = straight_robot([Chain(each) for each in robots], dict(posture))
+        self.run_basis = 0 if run is None else 2
         self._modes: dict[tuple[int, ...], tuple[NormalModes, NormalModes]] = {}
         self._frequencies: dict[tuple[int, ...], Frequencies] = {}
         rigid = self.straight.rigid.values()
         self.actuated = [joint if motor is None else motor for joint, motor in rigid]
 
+    def elastic_columns(self, basis: int) -> NDArray[np.intp]:
+        """Return the columns of the elastic coordinates of a basis."""
+        rigid = sum(1 + (motor is not None) for _, motor in self.straight.rigid.values())
+        return self.straight.bases[basis].columns[rigid:]
+
+    def readings(self, basis: int) -> Array:
+        """Return the matrix from elastic coordinates of a basis to the nearest ones of the run."""
+        own, other = (self.elastic_columns(k) for k in (self.run_basis, basis))
+        mass = self.straight.mass
+        return np.asarray(np.linalg.solve(mass[np.ix_(own, own)], mass[np.ix_(own, other)]))
+
     @cached_property
-    def static_deflections(self) -> tuple[Array, Array]:
-        """Static deflections of both under gravity, with joints and motors held by their actuators."""
-        own, fine = (self._static_deflection(basis) for basis in self.straight.bases)
-        return own, fine
+    def static_deflections(self) -> list[Array]:
+        """Static deflections of all bases under gravity, with joints and motors held by their actuators."""
+        return [self._static_deflection(basis) for basis in self.straight.bases]
 
     def _static_deflection(self, basis: BasisMatrices) -> Array:
         kept = _others(len(basis.columns), self.actuated)
@@ -165,14 +197,22 @@ class Comparison:
         """Return the modes of both, with these columns of joints and motors held."""
         key = tuple(sorted(held))
         if key not in self._modes:
-            own, fine = (_modes(self.straight, basis, key) for basis in self.straight.bases)
+            own, fine = (_modes(self.straight, basis, key) for basis in self.straight.bases[:2])
             self._modes[key] = own, fine
         return self._modes[key]
+
+    @cached_property
+    def rigid_motions(self) -> dict[int, Array]:
+        """By column of a joint or motor that an actuator moves, the motion (n,) of all that moves with it."""
+        unit, found = np.eye(len(self.straight.mass)), dict[int, Array]()
+        for joint, motor in self.straight.rigid.values():
+            found[joint if motor is None else motor] = unit[joint] if motor is None else unit[joint] + unit[motor]
+        return found
 
     def forces(self, held: Collection[int] = ()) -> Array:
         """Return the generalized forces (n, joints) of unit torques, and of unit accelerations of held joints."""
         mass = self.straight.mass
-        columns = [-mass[:, k] if k in held else np.eye(len(mass))[k] for k in self.actuated]
+        columns = [-mass @ motion if k in held else np.eye(len(mass))[k] for k, motion in self.rigid_motions.items()]
         return np.array(columns).T.reshape(len(mass), -1)
 
     def frequencies(self, held: Collection[int] = ()) -> Frequencies:
@@ -224,7 +264,7 @@ def comparison(robot: Robot, posture: Posture = ()) -> Comparison | str:
     if all(link.flexible is None for link in robot.links):
         return "the robot has no flexible link"
     if not is_supported(robot):
-        return "robots with constraints, guides, sleeves or free elements are not compared"
+        return NOT_SUPPORTED
     if 3 * sum(link.flexible.coordinates for link in robot.links if link.flexible is not None) > MAX_COORDINATES:
         return f"the robot and the refined one have more than {MAX_COORDINATES} elastic coordinates"
     try:
@@ -232,8 +272,10 @@ def comparison(robot: Robot, posture: Posture = ()) -> Comparison | str:
         for held in ((), found.actuated):
             found.modes(held)
         return found
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
-        return f"not computed: {error}"
+    except DescriptionError as error:
+        return f"the refined robot is not possible: {error}"
+    except np.linalg.LinAlgError:
+        return "the mass matrix is singular"
 
 
 def refined(robot: Robot, counts: Counts | None = None) -> Robot:
@@ -261,7 +303,8 @@ def _with_counts(link: str, flexible: Flexible | None, counts: Counts | None) ->
 def sufficient_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[str, dict[str, int]]:
     """Return the numbers of shapes that must grow for an error below the bound, by link and family.
 
-    All families grow by the same number, at most to twice the shapes; then those keep their numbers that may.
+    All families grow by the same number, at most to MAX_REFINEMENT times the shapes; then those keep their numbers that
+    may.
 
     Parameters
     ----------
@@ -272,8 +315,11 @@ def sufficient_shapes(robot: Robot, error_of: Callable[[Robot], float]) -> dict[
     """
     own = {(link.name, family): count for link in robot.links for family, count in _counts(link).items()}
     counts = dict(own)
-    for more in range(1, max(own.values()) + 1):
-        counts = {key: min(count + more, 2 * count) for key, count in own.items()}
+    for more in range(1, (MAX_REFINEMENT - 1) * max(own.values()) + 1):
+        tried = {key: min(count + more, MAX_REFINEMENT * count) for key, count in own.items()}
+        if 3 * sum(tried.values()) > MAX_COORDINATES:
+            break
+        counts = tried
         if error_of(refined(robot, counts)) <= RECOMMENDED_ERROR:
             break
     for key in own:
@@ -321,14 +367,14 @@ def frequency_warnings(robot: Robot, posture: Posture, held: Sequence[str] = ())
     error, own, fine = worst(found)
     if error <= MAX_TRUNCATION_ERROR:
         return []
-    better = sufficient_shapes(robot, lambda each: worst(Comparison(each, posture, found.fine))[0])
+    better = sufficient_shapes(robot, lambda each: worst(Comparison(each, posture))[0])
     return [
         f"too few shapes: a mode at {fine:.4g} Hz is computed as {own:.4g} Hz ({error:.1%} off); "
         f"take {listed_shapes(better)}"
     ]
 
 
-def warn_of_frequencies(system: System, q: Array, held: Collection[int], stacklevel: int = 3) -> None:
+def warn_of_frequencies(system: System, q: Array, held: Collection[int]) -> None:
     """Warn if a frequency about a posture is off by too few shapes.
 
     Parameters
@@ -339,12 +385,10 @@ def warn_of_frequencies(system: System, q: Array, held: Collection[int], stackle
         The posture.
     held : collection of int
         Places of coordinates that do not vibrate.
-    stacklevel : int, optional
-        Stack level of the warning, as in `warnings.warn`.
     """
     links = [each.link for each in system.actuators if each.coordinate.index in held]
     for sentence in frequency_warnings(system.robot, joint_posture(system, q), links):
-        warn(sentence, ValidityWarning, stacklevel=stacklevel)
+        warn(sentence, ValidityWarning)
 
 
 def joint_posture(system: System, q: Array) -> Posture:

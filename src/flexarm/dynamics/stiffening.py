@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from flexarm.dynamics.system import System
@@ -10,6 +12,8 @@ from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
+LOAD_DIFFERENCE = 1e-4  # of the size of a coordinate
+MIN_SOFTENING = 1e-3  # stiffness that the load leaves, below which a robot has buckled
 MAX_EXACT_SHAPES = 24
 """Shapes of a link in space up to which it is replaced: compilation of an exact link with more takes minutes."""
 
@@ -28,17 +32,57 @@ def replaceable_links(robot: Robot) -> list[str]:
     return found
 
 
-def system_for_posture(robot: Robot | System, q: Array, stacklevel: int = 3) -> System | None:
-    """Return the system with exact links for a posture that bends second-order links too far.
+def softening(system: System, q: Array, loads: Array | None = None) -> float:
+    """Return the least stiffness of straight links under their load, as a share of that without.
+
+    It is one minus the load as a share of the load that buckles the robot with its actuators held, and one where links
+    are stretched. Robots with constraints and with free meshes are not evaluated (1).
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    q : ndarray, shape (nq,)
+        Posture of the joints.
+    loads : ndarray, shape (nq, nq), optional
+        Stiffness due to loads other than weight.
+    """
+    free_meshes = any(link.flexible is not None and link.flexible.loose for link in system.robot.links)
+    if system.constraints or free_meshes or not system.elastic.any():
+        return 1.0
+    straight, here = np.where(system.elastic, 0.0, q), np.ix_(system.elastic, system.elastic)
+    geometric = system.gravity_stiffness(straight)
+    if loads is not None:
+        geometric = geometric + loads
+    if not geometric.any():
+        return 1.0
+    inverse = np.linalg.inv(np.linalg.cholesky(system.stiffness_matrix(straight)[here]))
+    added = inverse @ geometric[here] @ inverse.T
+    return 1.0 + min(0.0, float(np.linalg.eigvalsh((added + added.T) / 2)[0]))
+
+
+def load_stiffness(system: System, q: Array, loads: Sequence[tuple[str, float, Array]]) -> Array:
+    """Return the stiffness (nq, nq) of straight links due to loads: forces and torques on places in world axes."""
+    straight, out = np.where(system.elastic, 0.0, q), np.zeros((system.nq, system.nq))
+    for k in np.flatnonzero(system.elastic).tolist():
+        step = np.zeros(system.nq)
+        step[k] = LOAD_DIFFERENCE * system.sizes[k]
+        for link, x, wrench in loads:
+            ahead, behind = (system.jacobian(link, x, straight + each, axes="world") for each in (step, -step))
+            change = (ahead - behind) / (2 * step[k])  # rotation, then displacement
+            out[:, k] -= change[3:].T @ wrench[:3] + change[:3].T @ wrench[3:]
+    return out
+
+
+def system_for_posture(robot: Robot | System, q: Array) -> System | None:
+    """Return the system with exact links for a posture that bends second-order links too far, with a warning.
 
     Parameters
     ----------
     robot : Robot or System
         As the caller was given it. The model of a System is never replaced: its coordinates are in use.
-    q : ndarray, shape (nq,)
-        The posture.
-    stacklevel : int, optional
-        Stack level of the note, as in `warnings.warn`.
+    q : ndarray, shape (nq,) or (postures, nq)
+        The posture, or several.
 
     Returns
     -------
@@ -49,20 +93,25 @@ def system_for_posture(robot: Robot | System, q: Array, stacklevel: int = 3) -> 
         return None
     resolved = System(robot, native=False)
     candidates = replaceable_links(resolved.robot)
-    bent = [name for name in candidates if bends_too_far(resolved, name, q)]
+    bent = {name: found for name in candidates if (found := _too_far(resolved, name, np.atleast_2d(q))) is not None}
     if not bent:
         return None
+    share, left = max(bent.values())
+    limit = DEFLECTION_LIMIT["shortening"]
+    many = f"links {_listed([*bent])} bend by up to {share:.1%} of their"
+    one = f"link '{next(iter(bent))}' bends by {share:.1%} of its"
+    loaded = f"under {min(1 - left, 1.0):.0%} of the load that buckles the robot"
+    why = f"and the second-order model is meant for less than {limit:.0%}" if share > limit else loaded
     warn(
-        f"links {_listed(bent)} bend by more than {DEFLECTION_LIMIT['shortening']:.0%} of their length at this "
-        f"posture: the exact model is used for {_listed(candidates)} (stiffening 'auto')",
+        f"{many if len(bent) > 1 else one} length at this posture {why}: the exact model is used for "
+        f"{_listed(candidates)} (stiffening 'auto')",
         ValidityWarning,
-        stacklevel=stacklevel,
     )
     # As in a run that is repeated: links that are exact change the deflections of the others.
     return System(with_exact_links(resolved.robot, candidates), native=False)
 
 
-def exact_system(robot: Robot | System, reason: str, stacklevel: int = 3) -> System | None:
+def exact_system(robot: Robot | System, reason: str) -> System | None:
     """Return the system with exact links for a robot whose second-order links have no result, with a warning.
 
     Parameters
@@ -71,8 +120,6 @@ def exact_system(robot: Robot | System, reason: str, stacklevel: int = 3) -> Sys
         As the caller was given it. The model of a System is never replaced.
     reason : str
         What failed.
-    stacklevel : int, optional
-        Stack level of the warning, as in `warnings.warn`.
 
     Returns
     -------
@@ -88,7 +135,6 @@ def exact_system(robot: Robot | System, reason: str, stacklevel: int = 3) -> Sys
     warn(
         f"{reason} with second-order links: the exact model is used for {_listed(candidates)} (stiffening 'auto')",
         ValidityWarning,
-        stacklevel=stacklevel,
     )
     return System(with_exact_links(resolved.robot, candidates), native=False)
 
@@ -97,7 +143,18 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-def bends_too_far(system: System, name: str, q: Array) -> bool:
-    """Return True if a link is bent further than the second-order model bears."""
-    link = system.robot.link(name)
-    return bool(np.max(bend_shares(system, link, q[None])) > DEFLECTION_LIMIT["shortening"])
+def _too_far(system: System, name: str, q: Array) -> tuple[float, float] | None:
+    """Return the bend of a link (share of its length) and `softening` in the worst of the postures (postures, nq), if
+    the second-order model does not bear it.
+
+    Its error relative to the deflection grows as the square of the bend, divided by the stiffness that the load leaves.
+    """
+    limit = DEFLECTION_LIMIT["shortening"]
+    shares = bend_shares(system, system.robot.link(name), q)
+    worst = int(shares.argmax())
+    share = float(shares[worst])
+    if share > limit:
+        return share, 1.0
+    if share <= limit * MIN_SOFTENING**0.5 or (left := softening(system, q[worst])) >= (share / limit) ** 2:
+        return None
+    return share, left

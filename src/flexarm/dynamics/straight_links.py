@@ -46,6 +46,7 @@ class StraightRobot:
         at a tenth of the length from the axis due to rotation about the axis.
     deflections: (links, 4, n), the same against the root of the link.
     rigid: by link with a joint, the columns of the joint and of the motor behind an elastic drive.
+    links: links by name, parents first. gravity: in the world (m/s2).
     """
 
     mass: Array
@@ -54,11 +55,12 @@ class StraightRobot:
     tips: Array
     deflections: Array
     rigid: dict[str, tuple[int, int | None]]
-    _links: dict[str, _Link]
+    links: dict[str, StraightLink]
+    gravity: Array
 
     def force(self, link: str, x: float, wrench: Sequence[float]) -> Array:
         """Return the generalized forces (n,) of a force and a torque in world axes on the section at x of a link."""
-        frame = self._links[link].frame(x)
+        frame = self.links[link].frame(x)
         force, torque = np.array(wrench[:3]), np.array(wrench[3:])
         return np.asarray((frame.axes.T @ force) @ frame.move + (frame.axes.T @ torque) @ frame.turn)
 
@@ -95,14 +97,15 @@ def straight_robot(chains: Sequence[Chain], posture: dict[str, float]) -> Straig
     first = chains[0]
     joints, rigid = _rigid_columns(first)
     elastic, count = _elastic_columns(chains, joints)
-    mass, weight = np.zeros((count, count)), np.zeros(count)
-    links: dict[int, _Link] = {}
+    mass, weight, gravity = np.zeros((count, count)), np.zeros(count), np.array(first.robot.gravity, dtype=float)
+    links: dict[int, StraightLink] = {}
     for i in first.order:
         body = first.bodies[i]
         shapes = [(chain.bodies[i].integrals, place) for chain, place in zip(chains, elastic[i], strict=True)]
         above = None if body.parent is None else links[body.parent]
-        links[i] = link = _Link(body, _root(first.robot, body, above, posture, rigid[i][0], count), shapes)
-        link.add_mass(mass, weight, np.array(first.robot.gravity, dtype=float))
+        root = _root(first.robot, body, above, posture, rigid[i][0], count)
+        links[i] = link = StraightLink(body, root, shapes, above, np.array(first.robot.base.matrix))
+        link.add_mass(mass, weight, gravity)
         _add_rotor(mass, body, *rigid[i])
     return StraightRobot(
         mass,
@@ -112,6 +115,7 @@ def straight_robot(chains: Sequence[Chain], posture: dict[str, float]) -> Straig
         np.array([each.deflection() for each in links.values()]),
         {body.link.name: (joint, motor) for body, (joint, motor) in zip(first.bodies, rigid) if joint is not None},
         {each.body.link.name: each for each in links.values()},
+        gravity,
     )
 
 
@@ -138,7 +142,7 @@ def _elastic_columns(chains: Sequence[Chain], count: int) -> tuple[list[list[sli
 
 
 def _root(
-    robot: Robot, body: Body, above: _Link | None, posture: dict[str, float], column: int | None, count: int
+    robot: Robot, body: Body, above: StraightLink | None, posture: dict[str, float], column: int | None, count: int
 ) -> _Frame:
     """Return the frame of a link's root."""
     joint, q = body.link.joint, posture.get(body.link.name, 0.0)
@@ -183,11 +187,19 @@ def _rotation(axis: Array, angle: float) -> Array:
     return np.asarray(np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * skew @ skew)
 
 
-class _Link:
-    """A link with the shapes of all bases, each at its columns."""
+class StraightLink:
+    """A link with the shapes of all bases, each at its columns; `base_axes` are those of the robot's base."""
 
-    def __init__(self, body: Body, root: _Frame, shapes: list[tuple[LinkIntegrals, slice]]) -> None:
-        self.body, self.root, self.shapes = body, root, shapes
+    def __init__(
+        self,
+        body: Body,
+        root: _Frame,
+        shapes: list[tuple[LinkIntegrals, slice]],
+        parent: StraightLink | None,
+        base_axes: Array,
+    ) -> None:
+        self.body, self.root, self.shapes, self.base_axes = body, root, shapes, base_axes
+        self.parent = None if parent is None else parent.body.link.name
 
     def frame(self, x: float) -> _Frame:
         """Return the frame of the section at x."""

@@ -173,7 +173,7 @@ class SystemBase:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Units of the coordinates: "rad" or "m" for joints and motors, "1" for elastic coordinates."""
+        """Units of the coordinates: "rad", "m", or "m kg^1/2" for modes, which have unit modal mass."""
         return tuple(self._chain.coordinates.units)
 
     @property

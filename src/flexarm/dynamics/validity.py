@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DEFLECTION_LIMIT = {"none": 0.05, "shortening": 0.10}
 """Static deflection, as a share of the length, at which the tip error reaches 0.1 % of the length, by link model
 (docs/deflection.md). Exact links have no limit. results/stiffening_check.py estimates the error of vibrations."""
+LARGE_ERROR = 0.2
 TWIST_LIMIT = 0.2  # rad, second-order links; beyond it M of a link that also bends soon becomes indefinite
 STATION_COUNT = 9  # points of a link where its deflection is evaluated: supports may hold its tip
 MIN_PART_SHARE = 0.01  # smallest length of a part of a sliding link, as a share of the link's length
@@ -73,12 +74,21 @@ def remedy(robot: Robot, link: Link) -> str:
     return f"stiffening='exact' is not available {reason}: {advice}"
 
 
-def deflection_warnings(robot: Robot, link: Link, share: float, when: str = "") -> Iterator[str]:
-    """Yield the warning for a link that is bent by more than its model allows, as a share of its length."""
+def error_size(error: float) -> str:
+    """Return an estimated relative error in words; beyond LARGE_ERROR its size means nothing."""
+    return f"about {error:.1%}" if error < LARGE_ERROR else f"more than {LARGE_ERROR:.0%}"
+
+
+def deflection_warnings(robot: Robot, link: Link, share: float, when: str = "", error: str = "") -> Iterator[str]:
+    """Yield the warning for a link that is bent by more than its model allows, as a share of its length.
+
+    `when` and `error` are parts of the sentence: the time, and the size of the error.
+    """
     limit = deflection_limit(link)
     if share > limit:
         bent = f"link '{link.name}' bends by {share:.0%} of its length{when}"
-        yield f"{bent}; stiffening '{link.stiffening}' is meant for less than {limit:.0%}; {remedy(robot, link)}"
+        meant = f"stiffening '{link.stiffening}' is meant for less than {limit:.0%}{error}"
+        yield f"{bent}; {meant}; {remedy(robot, link)}"
 
 
 def deflections(system: System, link: Link, q: Array) -> Array:
@@ -139,10 +149,10 @@ def node_turns(system: SystemBase, q: Array) -> dict[str, Array]:
     return {name: turns for name, turns in found.items() if turns is not None}
 
 
-def warn_of_posture(system: System, q: Array, stacklevel: int = 4) -> None:
+def warn_of_posture(system: System, q: Array) -> None:
     """Warn of links that bend or twist too far for their models at a posture."""
     for sentence in posture_warnings(system, q):
-        warn(sentence, ValidityWarning, stacklevel=stacklevel - 1)
+        warn(sentence, ValidityWarning)
 
 
 def posture_warnings(system: System, q: Array, when: str = "") -> list[str]:
@@ -163,7 +173,7 @@ def warn_of_furthest(system: System, q: Array) -> None:
     limits = [coordinate_limit(models[each.link], each.family) for each in system.coordinates]
     share = (np.abs(q) / (limits * system.sizes))[:, system.elastic].max(axis=1, initial=0.0)
     if share.size and share.max() > 1:
-        warn_of_posture(system, q[int(share.argmax())], stacklevel=7)
+        warn_of_posture(system, q[int(share.argmax())])
 
 
 def coordinate_limit(model: str, family: str | None) -> float:
@@ -200,7 +210,7 @@ def require_size(robot: Robot) -> None:
     if size > MAX_INSTRUCTION_COUNT:
         raise ValueError(f"{where}{way}; {_round(MAX_INSTRUCTION_COUNT)} are the most")
     wait = "or wait: the first call takes some seconds, machine code minutes"
-    warn(f"{where}{way}, {wait}", UserWarning, stacklevel=3)
+    warn(f"{where}{way}, {wait}")
 
 
 def _round(number: float) -> str:

@@ -101,11 +101,15 @@ class TracedLaw:
 
     def torques(self, t: Array, q: Array, v: Array, states: Array) -> Array:
         """Rows of torques at samples."""
+        return self.values(t, q, v, states)[:, : self.system.nu]
+
+    def values(self, t: Array, q: Array, v: Array, states: Array) -> Array:
+        """Rows of torques and of the rates of states at samples."""
         rows = [each(t) for each in self.channels]
         channels = np.reshape(rows, (len(rows), len(t)))
         numbers = (self.system.numbers, np.array(self.places))
         found = self.function(t[None, :], q.T, v.T, channels, self.parameters, states.T, *numbers)
-        return np.asarray(found[0].full().T)
+        return np.asarray(np.vstack([each.full() for each in found]).T)
 
     def look(self, duration: float, q: Array, v: Array) -> Bandwidth:
         """Return the bandwidth of the law's own dependence on t, in a state and two others; profiles are excluded."""

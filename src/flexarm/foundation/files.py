@@ -157,7 +157,7 @@ def _named_errors(file: FilePath, verb: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is None:  # a sentence already
+        if error.strerror is None:  # a sentence already
             raise
         missing = isinstance(error, FileNotFoundError) and verb == "read"
         why = "there is no such file" if missing else f"cannot be {verb}: {error.strerror}"

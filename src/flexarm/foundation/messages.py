@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import reprlib
+import sys
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxtuple = 12
@@ -91,10 +95,13 @@ _collection = threading.local()  # .messages: list of the present thread
 
 
 def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
-    """Give a warning to `collect_warnings` of this thread, or else to Python; `stacklevel` as in `warnings.warn`."""
+    """Give a warning to `collect_warnings` of this thread, or else to Python, from the first line outside flexarm."""
     messages: list[str] | None = getattr(_collection, "messages", None)
     if messages is None:
-        warnings.warn(message, category, stacklevel=stacklevel + 1)
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(message, category, stacklevel=level)
     elif message not in messages:
         messages.append(message)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR, Truncation
+from flexarm.dynamics.shape_truncation import FEW_SHAPES, NOT_SUPPORTED, Truncation
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import (
     MAX_NODE_TURN,
@@ -17,6 +17,7 @@ from flexarm.dynamics.validity import (
     could_be_exact,
     deflection_limit,
     deflection_warnings,
+    error_size,
     largest_postures,
     node_turn_warnings,
     node_turns,
@@ -27,12 +28,13 @@ from flexarm.foundation.validation import Array
 from flexarm.results import truncation_check
 from flexarm.results.energy_balance import switches
 from flexarm.results.run import Run
-from flexarm.results.stiffening_check import LinkError, estimated_errors, warnings_of
+from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR, LinkError, estimated_errors, warnings_of
 from flexarm.results.vibration import A_PERIOD, ALIASED_SAMPLES
 from flexarm.robot import FixedPrismatic, RidingJoint, Robot
 
 Plain = Mapping[str, Any]  # statistics and options
 
+MIN_BEND = 1e-3  # of the length of a link: smaller deflections are no bending
 MAX_ENERGY_ERROR = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
 OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
 
@@ -43,7 +45,7 @@ def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = 
     errors: those of second-order links, if they are computed already.
     """
     for sentence in (*_early_end(run, system.robot), *validity_warnings(run, system, errors)):
-        warn(sentence, ValidityWarning, stacklevel=3)
+        warn(sentence, ValidityWarning)
 
 
 def validity_warnings(run: Run, system: System, errors: list[LinkError] | None = None) -> list[str]:
@@ -60,7 +62,7 @@ def validity_warnings(run: Run, system: System, errors: list[LinkError] | None =
         _large_twists(run, system),
         _coarse_nodes(run, system),
         _aliases(statistics, options),
-        _too_few_shapes(statistics, options),
+        _too_few_shapes(run, robot, statistics, options),
     )
     return [*chain.from_iterable(found)]
 
@@ -97,11 +99,28 @@ def _unsolved(statistics: Plain, options: Plain) -> list[str]:
     return [unsolved_steps(statistics["unsolved"], statistics["steps"], options["dt"])]
 
 
-def _too_few_shapes(statistics: Plain, options: Plain) -> list[str]:
+def _too_few_shapes(run: Run, robot: Robot, statistics: Plain, options: Plain) -> list[str]:
     found = statistics.get("truncation")
-    if found is None or found["error"] is None or found["error"] <= MAX_TRUNCATION_ERROR:
+    if found is None:
         return []
+    if found["reason"] == NOT_SUPPORTED:
+        return _unchecked_shapes(run, robot)
     return truncation_check.warnings_of(Truncation.from_plain(found), options["duration"])
+
+
+def _unchecked_shapes(run: Run, robot: Robot) -> list[str]:
+    """Return a warning about links that bend with few shapes in a robot whose shapes cannot be compared."""
+    bends = np.linalg.norm(run.array("deflection")[:, :, 1:], axis=2).max(axis=0)
+    few = [
+        f"{family}={count} of '{link.name}'"
+        for link, bend in zip(robot.links, bends.tolist(), strict=True)
+        if link.flexible is not None and bend > MIN_BEND * link.length
+        for family, count in link.flexible.counts.items()
+        if family.startswith("bend") and count <= FEW_SHAPES
+    ]
+    if not few:
+        return []
+    return [f"{NOT_SUPPORTED} with more shapes: {', '.join(few)} may be too few; see fa.convergence"]
 
 
 def unsolved_steps(count: int, steps: int, dt: float) -> str:
@@ -172,6 +191,7 @@ def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> lis
     """Return warnings of large deflections: along the axis at steps, of the tip at samples."""
     found: list[str] = []
     bends = {each.link: each.bend for each in errors}  # of the axis, at all steps
+    sizes = {each.link: each.error for each in errors if each.error > MAX_STIFFENING_ERROR}
     (time, q), samples, tips = _states(run), run.array("time"), run.array("deflection")
     for place, link in enumerate(system.robot.links):
         if not np.isfinite(limit := deflection_limit(link)):
@@ -184,7 +204,12 @@ def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> lis
         axis = bend_shares(system, link, q[rows])
         worst = (float(axis.max()), time[rows[axis.argmax()]]), (float(tip.max()), samples[tip.argmax()])
         share, when = max(worst)
-        found += deflection_warnings(system.robot, link, share, f" at t = {when:.4g} s")
+        off = (
+            f", and its deflection may be off by {error_size(size)} of the peak"
+            if (size := sizes.get(link.name))
+            else ""
+        )
+        found += deflection_warnings(system.robot, link, share, f" at t = {when:.4g} s", off)
     return found
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from flexarm._version import __version__
 from flexarm.foundation.files import write_bytes, write_text
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
@@ -17,7 +18,7 @@ from flexarm.results.by_name import available
 from flexarm.results.dataset import ENERGIES, Arrays, Records, joined
 from flexarm.results.energy_balance import balance_sentence
 from flexarm.results.outputs import INPUTS_ARE_GONE, DenseOutput
-from flexarm.robot import Robot
+from flexarm.robot import DescriptionError, Robot
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -647,7 +648,8 @@ class Run:
         Raises
         ------
         ValueError
-            If the file is damaged, is not NetCDF, or is not a run.
+            If the file is damaged, is not NetCDF, is not a run, or has a robot with fields that this version does not
+            know.
 
         Warns
         -----
@@ -668,6 +670,7 @@ class Run:
         missing = {"model", "options", "statistics", "version", "reason", "status"} - set(data.attrs)
         if missing:
             raise ValueError(f"{path}: is no run of flexarm: it lacks {', '.join(sorted(missing))}")
+        _require_known_model(path, data.attrs)
         warn_of_version(str(path), data.attrs)
         data, nodes = without_nodes(data)
         return Run(data, NO_STEPS if nodes is None else DenseOutput(nodes))
@@ -703,6 +706,17 @@ def _records(data: object) -> Records:
     if not isinstance(data, Arrays) and not all(hasattr(data, name) for name in ("attrs", "coords", "variables")):
         raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.simulate and Run.load make runs")
     return Records(data)  # type: ignore[arg-type]  # a Dataset, without importing xarray to say so
+
+
+def _require_known_model(path: str | os.PathLike[str], attributes: Mapping[Any, Any]) -> None:
+    """Raise a ValueError if the robot of a saved run has fields that this version does not know, or is none."""
+    try:
+        Robot.model_validate(json.loads(attributes["model"]))
+    except ValueError as error:
+        problems = error.problems if isinstance(error, DescriptionError) else []
+        unknown = [each.path for each in problems if each.sentence.startswith("unknown")]
+        what = f"fields that {__version__} does not know: {', '.join(unknown)}" if unknown else f"no robot: {error}"
+        raise ValueError(f"{path}, written by flexarm {attributes['version']}, has {what}") from None
 
 
 def _file(path: object, ending: str, what: str) -> Path:

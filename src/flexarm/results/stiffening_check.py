@@ -5,7 +5,10 @@ the first mode are 0.02, 0.08, 0.22, 0.31, 0.37 for a held link that vibrates in
 its mass at its tip, 0.1 for a link without a load that whirls, and 0.1 to 0.8 for one whose joint is free; in the
 second mode 1 to 6, and more if the link has no shape beyond it. The phase error adds up over the run. The tip is off by
 the amplitude times the phase error, times the lever by which the slope of the link moves what it carries.
-benchmarks/stiffening.py compares the estimate with exact runs.
+
+These values hold for links without a load along their axis. A share of the load that buckles the robot leaves the rest
+of the stiffness, and errors grow as its inverse (`dynamics/stiffening.py`). benchmarks/stiffening.py compares the
+estimate with exact runs.
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.dynamics.bodies import Coordinate
-from flexarm.dynamics.stiffening import replaceable_links
+from flexarm.dynamics.stiffening import MIN_SOFTENING, load_stiffness, replaceable_links, softening
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import DEFLECTION_LIMIT, deflections, remedy
+from flexarm.dynamics.validity import DEFLECTION_LIMIT, deflections, error_size, remedy
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.results.run import Run
@@ -37,6 +40,7 @@ MAX_STIFFENING_ERROR = 0.01
 """Estimated error, as a share of the peak deflection, up to which the second-order model is kept."""
 MAX_POSTURES = 64  # whose frequencies are stored
 _frequencies: WeakKeyDictionary[System, dict[tuple[object, ...], Array]] = WeakKeyDictionary()
+LOADED_POSTURES = 5  # of a run, at which the stiffness that weight leaves is evaluated
 MIN_SWING = 0.01  # of the peak deflection: smaller swings are no vibration
 
 
@@ -82,11 +86,16 @@ def estimated_errors(run: Run, system: System) -> list[LinkError]:
     across = [deflections(system, link, q) for link in links]
     distances = [np.hypot(w[..., 0], w[..., 1]).max(axis=1) for w in across]
     peak = max(float(each.max(initial=0.0)) for each in distances)
-    found, free = [], _free_joints(run, system)
+    found, free, left = [], _free_joints(run, system), None
     for link, w, far in zip(links, across, distances, strict=True):
-        scale, slow = lever(system, link) / peak if peak else 0.0, _frequency_error(system, link, free)
+        scale, slow = _reach(system, link) / peak if peak else 0.0, _frequency_error(system, link, free)
         swings = _swings(link, time, w, far)
         one = _link_error(link, slow, np.full(2, np.inf), scale, swings, far)
+        # The stiffness that the load leaves takes the equations: it is computed if the decision depends on it.
+        if one.error <= MAX_STIFFENING_ERROR < one.error / max(_least_stiffness(system, link, run), MIN_SOFTENING):
+            left = _stiffness_left(system, run, q) if left is None else left
+            slow /= max(left, MIN_SOFTENING)
+            one = _link_error(link, slow, np.full(2, np.inf), scale, swings, far)
         # The frequencies take a mass matrix: they are computed if the decision depends on them.
         if one.error <= MAX_STIFFENING_ERROR < _link_error(link, slow, np.zeros(2), scale, swings, far).error:
             fast = HIGHER_MODES * _first_frequencies(system, link, q[0], free)
@@ -119,10 +128,8 @@ def repeat_note(errors: list[LinkError], names: list[str]) -> str:
     worst = max(errors, key=lambda each: (each.is_large, each.error))
     listed = ", ".join(f"'{name}'" for name in names)
     if worst.error > MAX_STIFFENING_ERROR:
-        why = (
-            f"and vibrates: with the second-order model its deflection would be off by about {worst.error:.1%} of the "
-            "peak"
-        )
+        size = error_size(worst.error)
+        why = f"and vibrates: with the second-order model its deflection would be off by {size} of the peak"
     elif worst.is_large:
         why = f"and the second-order model is meant for less than {DEFLECTION_LIMIT['shortening']:.0%}"
     else:
@@ -145,19 +152,64 @@ def warnings_of(errors: list[LinkError], system: System) -> list[str]:
         return []
     worst = max(large, key=lambda each: each.error)
     others = ", ".join(f"'{each.link}' ({each.error:.1%})" for each in large if each is not worst)
+    size = error_size(worst.error)
     return [
         f"link '{worst.link}' vibrates by {worst.amplitude:.1%} of its length at about {worst.frequency:.3g} Hz: with "
-        f"stiffening 'shortening' its deflection may be off by {worst.error:.1%} of the peak, which grows with time"
+        f"stiffening 'shortening' its deflection may be off by {size} of the peak, which grows with time"
         f"{f'; so may that of {others}' if others else ''}; {remedy(system.robot, system.robot.link(worst.link))}"
     ]
 
 
 def lever(system: System, link: Link) -> float:
-    """Return the motion of the outermost tip for a unit deflection of a link bent by a force at its tip."""
-    carried = {link.name: 0.0}
+    """Return the motion of the outermost tip for a unit deflection of a link bent by a force at its tip.
+
+    It is divided by the least stiffness that weight leaves (an upper estimate of the error).
+    """
+    return _reach(system, link) / max(_least_stiffness(system, link), MIN_SOFTENING)
+
+
+def _reach(system: System, link: Link) -> float:
+    """Return the same without a load: the slope at the tip moves what the link carries, out to the furthest point."""
+    along, beside = {link.name: 0.0}, {link.name: _lateral_offset(link)}
     for each, parent in _outward(system, link):
-        carried[each.name] = carried[parent] + each.length
-    return 1.0 + 1.5 * max(carried.values()) / link.length
+        along[each.name] = along[parent] + abs(each.offset[0]) + each.length
+        beside[each.name] = beside[parent] + math.hypot(*each.offset[1:]) + _lateral_offset(each)
+    # A point beside the axis moves along it, across the deflection.
+    pairs = ((1.0 + 1.5 * along[name] / link.length, 1.5 * beside[name] / link.length) for name in along)
+    return max(math.hypot(*each) for each in pairs)
+
+
+def _lateral_offset(link: Link) -> float:
+    """Return the largest distance of a mass on a link from the link's axis."""
+    carried = [each for each in (link.payload, *link.masses) if each is not None]
+    return max((math.hypot(*each.offset[1:]) for each in carried), default=0.0)
+
+
+def _least_stiffness(system: System, link: Link, run: Run | None = None) -> float:
+    """Return a lower estimate of the stiffness that loads along a link leave, from Euler's load of a clamped column."""
+    outward = [each for each, _ in _outward(system, link)]
+    push = float(np.linalg.norm(system.robot.gravity)) * (link.total_mass + sum(each.total_mass for each in outward))
+    if run is not None and "load_places" in run.options:
+        push += float(np.linalg.norm(run.array("loads")[:, :, :3], axis=2).sum(axis=1).max())
+    if not push or link.material is None or link.section is None:
+        return 1.0
+    sections = [link.section.at(xi) for xi in (0.0, 0.5, 1.0)]
+    softest = link.material.E * min(min(each.I_y, each.I_z) for each in sections)
+    length = link.length + sum(each.length + float(np.linalg.norm(each.offset)) for each in outward)
+    return 1.0 - push / (np.pi**2 * softest / (4 * length**2))
+
+
+def _stiffness_left(system: System, run: Run, q: Array) -> float:
+    """Return the least stiffness that weight and loads leave, at some postures of a run."""
+    rows = np.linspace(0, len(q) - 1, LOADED_POSTURES).astype(int)
+    loads: Array | None = None
+    if "load_places" in run.options:
+        values = run.array("loads")
+        largest = values[int(np.linalg.norm(values[:, :, :3], axis=2).sum(axis=1).argmax())]
+        places = [(link, x, each) for (link, x), each in zip(run.options["load_places"], largest, strict=True)]
+        loads = load_stiffness(system, q[0], places)
+    joints = np.where(system.elastic, 0.0, q[rows])
+    return min(softening(system, each, loads) for each in np.unique(joints, axis=0))
 
 
 def _frequency_error(system: System, link: Link, free: list[Coordinate]) -> float:

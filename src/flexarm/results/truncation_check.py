@@ -1,21 +1,25 @@
 """Error of a run that the number of its shapes causes, estimated with twice the shapes.
 
 The robot with its own shapes and the refined one are linear about the posture at the start. Both get the inputs of the
-run: torques, loads and weight, and accelerations of joints that are driven or controlled. The
-distance between their tips is the estimate (benchmarks/truncation.py compares it with nonlinear runs).
+run: torques, loads, a linearized law, accelerations of driven joints, and weight and forces of velocities of straight
+links that move as in the run. The distance between their tips is the estimate, and the difference of deflections is
+that of each link (benchmarks/truncation.py compares both with nonlinear runs).
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexarm.dynamics.shape_truncation import (
+    MAX_DEFLECTION_ERROR,
     MAX_TRUNCATION_ERROR,
-    WARNING_WEIGHT,
+    RECOMMENDED_ERROR,
     Comparison,
     NormalModes,
     Truncation,
@@ -25,199 +29,26 @@ from flexarm.dynamics.shape_truncation import (
     sufficient_shapes,
 )
 from flexarm.dynamics.system import System
+from flexarm.dynamics.validity import error_size
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
-from flexarm.profiles.derived import pieces_of
-from flexarm.profiles.profile import Profile
-from flexarm.profiles.segments import Opaque
+from flexarm.results.linear_response import growth, modal_responses, product, state_responses
 from flexarm.results.run import Run
-from flexarm.robot import Robot
+from flexarm.results.truncation_inputs import Excitation, Loop, NotCompared, RunInputs, SampledInputs, is_function
+from flexarm.robot import MovingJoint
 
-POINTS_PER_PERIOD = 8  # of the fastest mode that is followed
-SAMPLES_PER_POINT = 3  # of inputs, whose mean counts
-MIN_POINTS, MAX_POINTS = 200, 6000
+__all__ = ["RunInputs", "estimate", "estimate_of", "is_function", "record", "warnings_of"]
+
 MIN_SHARE = 1e-3  # of the largest response: weaker modes are taken as static
-MAX_GROWTH = 30.0  # exponent within a block of the recurrence
-BLOCK_SIZE = 256  # points of a block, at most
-POINTS_AT_ONCE = 1024  # so that arrays stay in the cache, and products too small for BLAS to start threads
 MAX_STORED_ESTIMATES = 32  # estimates
-AT_REST = 0.1  # distance from the linear static deflection, as a share of it, of links at rest in equilibrium
 MIN_DEFLECTION = 1e-12  # of the robot's length: smaller deflections are none
-LARGE_ERROR = 0.2  # beyond it the size of the estimate means nothing
+MIN_LINK_SHARE = 0.1  # of the peak deflection: the deflections of links that bend less are not compared
+LARGE_BEND = 0.4  # of the length of a link: beyond it the estimate may be too small
+MAX_LOOP_GROWTH = 3.0  # exponent within a run, of the linear robot under its law, beyond which the law is not followed
 
 _known: dict[tuple[object, ...], Truncation] = {}
 _lock = threading.Lock()
-
-
-@dataclass(frozen=True)
-class Excitation:
-    """Inputs of a linear robot on an even grid of times.
-
-    held: columns of joints and motors whose motion is given; forces: (n, inputs), generalized forces of unit inputs;
-    values: (inputs, times), in the middle of each interval; start: (bases, 2, n), coordinates and rates at the start.
-    """
-
-    dt: float
-    held: tuple[int, ...]
-    forces: Array
-    values: Array
-    start: Array
-
-
-@dataclass(frozen=True)
-class SampledInputs:
-    """Inputs on an even grid of times: means over each interval.
-
-    drives: by actuator, "torque" or "acceleration", and its values; loads: by load, values of its six components.
-    """
-
-    dt: float
-    points: int
-    drives: list[tuple[str, Array]]
-    loads: list[list[Array]]
-
-
-class RunInputs:
-    """Inputs of a run as functions of time, for any basis.
-
-    start: (2, nq), coordinates and rates at the start.
-    rates: times, rates of all coordinates and torques of all actuators in the course of the run. They stand for
-        controllers and for functions of the user, which are not called again.
-    """
-
-    def __init__(
-        self,
-        system: System,
-        schedule: Schedule,
-        duration: float,
-        start: Array,
-        rates: tuple[Array, Array] | None = None,
-        torques: tuple[Array, Array] | None = None,
-    ) -> None:
-        self.system, self.schedule, self.duration = system, schedule, duration
-        self.start, self.rates, self.torques = start, rates, torques
-        self.controlled = schedule.feedback is not None
-
-    def key(self, these: Comparison) -> tuple[object, ...] | None:
-        """Return what decides the estimate; None if recorded motions or torques do.
-
-        Profiles are compared by value, splines by identity. Functions of the user are not compared: they may give
-        other values in the next run.
-        """
-        loads = [(load.link, load.x, *parts) for load, parts in self.schedule.loads]
-        if self.controlled or not self.schedule.is_data:
-            return None
-        inputs = (*self.schedule.torques, None, *self.schedule.motions.items(), None, *loads)
-        return these, self.duration, inputs, self.start.tobytes()
-
-    @classmethod
-    def of_run(cls, system: System, schedule: Schedule, run: Run) -> RunInputs:
-        """Return the inputs of a run that was computed."""
-        times, start = run.array("time"), np.array([run.array("q")[0], run.array("v")[0]])
-        calls = any(is_function(each) for each in schedule.torques)
-        torques = (times, run.array("torque")) if calls else None
-        return cls(system, schedule, float(times[-1]), start, _rates(system, run), torques)
-
-    def held(self, these: Comparison) -> tuple[int, ...]:
-        """Return the columns of joints and motors whose motion is given."""
-        if self.controlled:
-            return tuple(these.actuated)
-        driven = {self.system.coordinates[k].link for k in self.schedule.motions}
-        columns = zip(these.straight.rigid, these.actuated, strict=True)
-        return tuple(column for link, column in columns if link in driven)
-
-    def sampled(self, these: Comparison) -> SampledInputs:
-        """Return the inputs on a grid that follows modes that matter, and jumps of the inputs.
-
-        A run that would need too many points is followed from its start as long as they suffice.
-        """
-        figures = these.frequencies(self.held(these))
-        inside = (each for each in self.schedule.jumps if 0 < each < self.duration)
-        jumps = np.array(sorted({0.0, self.duration, *inside}))  # np.unique imports numpy.ma
-        fastest = min(
-            1 / (POINTS_PER_PERIOD * max(figures.refined, default=1.0 / self.duration)),
-            float(np.diff(jumps).min()) / 2,
-            float(self.schedule.pace.longest.min(initial=np.inf)),
-        )
-        points = int(np.clip(np.ceil(self.duration / fastest), MIN_POINTS, MAX_POINTS))
-        pairs = zip(figures.refined, figures.weight, strict=True)
-        strong = [each for each, weight in pairs if weight >= WARNING_WEIGHT]
-        dt = min(self.duration / points, 1 / (POINTS_PER_PERIOD * max(strong, default=1.0 / self.duration)))
-        points = min(points, int(np.ceil(self.duration / dt - 1e-9)))
-        fine = np.asarray((np.arange(SAMPLES_PER_POINT * points) + 0.5) * (dt / SAMPLES_PER_POINT), dtype=float)
-
-        def mean(values: Array) -> Array:
-            return np.asarray(values.reshape(points, SAMPLES_PER_POINT).mean(axis=1))
-
-        drives = []
-        for k, actuator in enumerate(self.system.actuators):
-            place = actuator.coordinate.index
-            motion = self.schedule.motions.get(place)
-            if self.controlled or (motion is not None and is_function(motion)):
-                drives.append(("acceleration", mean(np.interp(fine, *self._accelerations(place)))))
-            elif motion is not None:
-                drives.append(("acceleration", mean(motion.values(fine, 2))))
-            elif is_function(self.schedule.torques[k]):
-                if self.torques is None:
-                    raise ValueError("a torque is a function, which is not called again")
-                drives.append(("torque", mean(np.interp(fine, self.torques[0], self.torques[1][:, k]))))
-            else:
-                drives.append(("torque", mean(self.schedule.torques[k].values(fine))))
-        if any(is_function(part) for _, parts in self.schedule.loads for part in parts):
-            raise ValueError("a load is a function, which is not called again")
-        loads = [[mean(part.values(fine)) for part in parts] for _, parts in self.schedule.loads]
-        return SampledInputs(dt, points, drives, loads)
-
-    def excitation(self, these: Comparison, sampled: SampledInputs) -> Excitation:
-        """Return the inputs as generalized forces on the coordinates of both bases."""
-        straight, names = these.straight, [link.name for link in self.system.robot.links]
-        columns = dict(zip(straight.rigid, these.actuated, strict=True))
-        parts = [(straight.weight, np.ones(sampled.points))]
-        for actuator, (kind, values) in zip(self.system.actuators, sampled.drives, strict=True):
-            column = columns[actuator.link]
-            unit = actuator.gear * np.eye(len(straight.mass))[column]
-            parts.append((unit if kind == "torque" else -straight.mass[:, column], values))
-        for (load, _), components in zip(self.schedule.loads, sampled.loads, strict=True):
-            for unit, values in zip(np.eye(6), components, strict=True):
-                parts.append((straight.force(names[load.link], load.x, unit.tolist()), values))
-        kept = [(force, values) for force, values in parts if np.any(values) and np.any(force)]
-        forces = np.array([force for force, _ in kept]).reshape(len(kept), -1).T
-        return Excitation(
-            sampled.dt,
-            self.held(these),
-            forces if kept else np.zeros((len(straight.mass), 0)),
-            np.array([values for _, values in kept]).reshape(len(kept), sampled.points),
-            self._start(these),
-        )
-
-    def _accelerations(self, place: int) -> tuple[Array, Array]:
-        """Return times and accelerations of a coordinate, from differences of its rates."""
-        if self.rates is None:
-            raise ValueError("the motion of joints was not stored")
-        times, first = np.unique(self.rates[0], return_index=True)
-        if len(times) < 2:
-            return np.array([0.0, self.duration]), np.zeros(2)
-        return (times[1:] + times[:-1]) / 2, np.diff(self.rates[1][first, place]) / np.diff(times)
-
-    def _start(self, these: Comparison) -> Array:
-        """Return deflections and their rates at the start, for both bases.
-
-        A robot at rest in static equilibrium is so in both bases, each with its own deflections; else the start is that
-        of the run, projected on the shapes.
-        """
-        own = these.straight.bases[0]
-        start = np.zeros((2, 2, len(these.straight.mass)))
-        loose = [k for k, each in enumerate(self.system.coordinates) if each.kind == "elastic"]
-        columns = own.columns[-len(loose) :]
-        sags = these.static_deflections
-        bent = self.start[0][loose]
-        settled = np.linalg.norm(bent - sags[0][columns]) <= AT_REST * np.linalg.norm(bent)
-        if settled and not np.any(self.start[1][loose]):
-            start[0, 0], start[1, 0] = sags
-        else:
-            start[:, :, columns] = self.start[:, loose]
-        return start
 
 
 def estimate(system: System, schedule: Schedule, run: Run) -> Truncation:
@@ -234,7 +65,31 @@ def estimate(system: System, schedule: Schedule, run: Run) -> Truncation:
     """
     if run.status == "failed" or len(run.array("time")) < 2:
         return Truncation(reason="the run failed")
-    return estimate_of(RunInputs.of_run(system, schedule, run))
+    return _with_limits(estimate_of(inputs_of(system, schedule, run)), run, system)
+
+
+def inputs_of(system: System, schedule: Schedule, run: Run) -> RunInputs:
+    """Return the inputs of a run that was computed."""
+    times, start = run.array("time"), np.array([run.array("q")[0], run.array("v")[0]])
+    calls = schedule.feedback is not None or any(is_function(each) for each in schedule.torques)
+    torques = (times, run.array("torque")) if calls else None
+    loads = (times, run.array("loads")) if schedule.loads else None
+    states = (times, run.array("law_states")) if schedule.law is not None and schedule.law.states else None
+    return RunInputs(system, schedule, float(times[-1]), start, _rates(system, run), torques, loads, states)
+
+
+def _with_limits(found: Truncation, run: Run, system: System) -> Truncation:
+    """Return the estimate with reasons why it may be too small."""
+    if found.error is None:
+        return found
+    reasons = [found.reason] if found.reason else []
+    bends = np.linalg.norm(run.array("deflection")[:, :, 1:], axis=2).max(axis=0)
+    for link, bend in zip(system.robot.links, bends.tolist(), strict=True):
+        if bend > LARGE_BEND * link.length:
+            reasons.append(
+                f"link '{link.name}' bends by {bend / link.length:.0%} of its length: the error may be larger"
+            )
+    return replace(found, reason="; ".join(reasons))
 
 
 def estimate_of(inputs: RunInputs, shapes: dict[str, dict[str, int]] | None = None) -> Truncation:
@@ -252,7 +107,7 @@ def estimate_of(inputs: RunInputs, shapes: dict[str, dict[str, int]] | None = No
         return Truncation(reason=these)
     try:
         return _remembered(these, inputs, shapes)
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+    except NotCompared as error:
         return Truncation(reason=f"not computed: {error}")
 
 
@@ -262,19 +117,7 @@ def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str
         with _lock:
             if (known := _known.get(key)) is not None:
                 return known
-    sampled = inputs.sampled(these)
-    excitation = inputs.excitation(these, sampled)
-    error, enough = _error(these, excitation), shapes or {}
-    free, held = these.frequencies(), these.frequencies(these.actuated)
-    if error > MAX_TRUNCATION_ERROR and shapes is None:
-
-        def error_of(robot: Robot) -> float:
-            candidate = Comparison(robot, these.posture, these.fine)
-            return _error(candidate, inputs.excitation(candidate, sampled))
-
-        enough = sufficient_shapes(these.robot, error_of)
-    joints = "held" if set(excitation.held) == set(these.actuated) else "free"
-    found = Truncation(error, free, held, enough if error > MAX_TRUNCATION_ERROR else {}, joints=joints)
+    found = _computed(these, inputs, shapes)
     if key is not None:
         with _lock:
             _known[key] = found
@@ -283,9 +126,65 @@ def _remembered(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str
     return found
 
 
-def is_function(profile: Profile) -> bool:
-    """Return True if a profile calls a function of the user."""
-    return any(isinstance(each, Opaque) for each in pieces_of(profile))
+def _computed(these: Comparison, inputs: RunInputs, shapes: dict[str, dict[str, int]] | None) -> Truncation:
+    cases = [_Case.of(these, inputs)]
+    if not cases[0].is_followed:
+        cases = [_Case.of(these, inputs.with_stuck(inputs.controlled_links))]
+    if (rubbing := frozenset(_rubbing_links(inputs))) and inputs.rates is not None:
+        cases.append(_Case.of(these, inputs.with_stuck(cases[0].inputs.stuck | rubbing)))  # friction may hold a joint
+
+    def errors_of(one: Comparison) -> Errors:
+        return Errors.largest([_errors(one, each.excitation(one)) for each in cases])
+
+    errors, enough = errors_of(these), shapes or {}
+    if errors.share > 1 and shapes is None:
+        enough = sufficient_shapes(
+            these.robot, lambda robot: errors_of(Comparison(robot, these.posture, these.robot)).recommended
+        )
+    free, held = these.frequencies(), these.frequencies(these.actuated)
+    joints = "held" if cases[0].inputs.holds(these) else "free"
+    reason = f"Coulomb friction of {_quoted(rubbing)} is not covered: the error may be larger" if rubbing else ""
+    names = [link.name for link in these.robot.links]
+    deflection = {name: share for name, share in zip(names, errors.deflections, strict=True) if share is not None}
+    return Truncation(errors.tip, free, held, enough if errors.share > 1 else {}, reason, joints, deflection)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Inputs of a run on a grid, and as forces on the robot that was simulated."""
+
+    these: Comparison
+    inputs: RunInputs
+    sampled: SampledInputs
+    forces: Excitation
+
+    @classmethod
+    def of(cls, these: Comparison, inputs: RunInputs) -> _Case:
+        sampled = inputs.sampled(these)
+        return cls(these, inputs, sampled, inputs.excitation(these, sampled))
+
+    def excitation(self, one: Comparison) -> Excitation:
+        """Return the forces on the robot, or on one with other shapes."""
+        return self.forces if one is self.these else self.inputs.excitation(one, self.sampled)
+
+    @property
+    def is_followed(self) -> bool:
+        """Return False if the linear robot is unstable under its law, while the run was not."""
+        if (loop := self.forces.loop) is None:
+            return True
+        A = _closed_loop(self.these, 0, self.forces.held, loop, self.forces.dt).A
+        return growth(A, self.inputs.duration) < MAX_LOOP_GROWTH
+
+
+def _rubbing_links(inputs: RunInputs) -> list[str]:
+    """Return the links whose joints have Coulomb friction and are not moved as prescribed."""
+    moved = {each.link for each, kind in zip(inputs.system.actuators, inputs.kinds, strict=True) if kind == "motion"}
+    links = [each for each in inputs.system.robot.links if each.name not in moved]
+    return [each.name for each in links if isinstance(each.joint, MovingJoint) and each.joint.coulomb]
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in sorted(names))
 
 
 def record(run: Run, found: Truncation) -> None:
@@ -295,14 +194,18 @@ def record(run: Run, found: Truncation) -> None:
 
 def warnings_of(found: Truncation, duration: float) -> list[str]:
     """Return a warning if the estimated error of a run of such a duration (s) is too large."""
-    if found.error is None or found.error <= MAX_TRUNCATION_ERROR:
+    if found.error is None:
+        return []
+    link, share = max(found.deflection.items(), key=lambda item: item[1], default=("", 0.0))
+    if found.error <= MAX_TRUNCATION_ERROR and share <= MAX_DEFLECTION_ERROR:
         return []
     _, own, fine = found.own_frequencies.decisive(duration)
-    size = f"about {found.error:.1%}" if found.error < LARGE_ERROR else f"more than {LARGE_ERROR:.0%}"
     mode = f" (a mode at {fine:.4g} Hz is computed as {own:.4g} Hz)" if own else ""
+    what = f"the tip of a link is off by {error_size(found.error)} of the peak deflection"
+    if found.error <= MAX_TRUNCATION_ERROR:
+        what = f"the deflection of '{link}' is off by {error_size(share)} of its own peak, although tips are near"
     return [
-        f"too few shapes: the tip of a link is off by {size} of the peak deflection{mode}; take "
-        f"{listed_shapes(found.shapes)}, or see run.truncation and fa.convergence"
+        f"too few shapes: {what}{mode}; take {listed_shapes(found.shapes)}, or see run.truncation and fa.convergence"
     ]
 
 
@@ -314,105 +217,145 @@ def _rates(system: System, run: Run) -> tuple[Array, Array]:
     return nodes.times, nodes.motions(system.nq)[1]
 
 
-def _error(these: Comparison, excitation: Excitation) -> float:
-    """Return the largest distance between tips of links, as a share of the peak deflection."""
-    straight, values = these.straight, excitation.values
-    inputs = len(values)
-    coordinates, rows = [], [values]
-    for basis, modes in enumerate(these.modes(excitation.held)):
-        followed, amplitudes, static = _amplitudes(these, modes, excitation, basis)
-        coordinates.append(np.hstack([static, modes.shapes[:, followed]]))
-        rows.append(amplitudes)
-    own, fine = coordinates
-    tips, deflections = (each.reshape(-1, len(straight.mass)) for each in (straight.tips, straight.deflections))
-    moved = np.hstack([tips @ (own[:, :inputs] - fine[:, :inputs]), tips @ own[:, inputs:], -tips @ fine[:, inputs:]])
-    bent = deflections @ fine
-    distance = peak = 0.0
-    for begin in range(0, values.shape[1], POINTS_AT_ONCE):
-        some = [each[:, begin : begin + POINTS_AT_ONCE] for each in rows]
-        distance = max(distance, _largest_norm(moved @ np.concatenate(some)))
-        peak = max(peak, _largest_norm(bent @ np.concatenate(some[::2])))
-    if peak <= MIN_DEFLECTION * sum(link.length for link in these.robot.links):
-        return 0.0
-    return distance / peak
+class Errors(NamedTuple):
+    """Errors of tips as a share of the peak deflection, and of the deflections of links as shares of their own peaks.
 
-
-def _largest_norm(points: Array) -> float:
-    """Return the largest norm of displacements of links (4 links, times)."""
-    squares = (points * points).reshape(-1, 4, points.shape[1]).sum(axis=1)
-    return float(np.sqrt(squares.max(initial=0.0)))
-
-
-def _amplitudes(
-    these: Comparison, modes: NormalModes, excitation: Excitation, basis: int
-) -> tuple[NDArray[np.bool_], Array, Array]:
-    """Return the modes of a basis that are followed, their coordinates (modes, times), and the static response (n,
-    inputs) of the others.
+    A link that hardly bends has None.
     """
-    pushes = modes.shapes.T @ excitation.forces  # (modes, inputs)
+
+    tip: float
+    deflections: list[float | None]
+
+    @property
+    def share(self) -> float:
+        """Largest error divided by its bound."""
+        return max(
+            self.tip / MAX_TRUNCATION_ERROR, *((each or 0.0) / MAX_DEFLECTION_ERROR for each in self.deflections)
+        )
+
+    @property
+    def recommended(self) -> float:
+        """Error of the tips, or one that is small enough if those of deflections are below their bound."""
+        return max(self.tip, RECOMMENDED_ERROR * max((each or 0.0) / MAX_DEFLECTION_ERROR for each in self.deflections))
+
+    @classmethod
+    def largest(cls, several: Sequence[Errors]) -> Errors:
+        """Return the largest of several estimates."""
+        deflections = [
+            max((each for each in link if each is not None), default=None)
+            for link in zip(*(each.deflections for each in several), strict=True)
+        ]
+        return cls(max(each.tip for each in several), deflections)
+
+
+def _errors(these: Comparison, excitation: Excitation) -> Errors:
+    straight = these.straight
+    links, n = straight.tips.shape[0], len(straight.mass)
+    rows = np.concatenate([straight.tips, straight.deflections]).reshape(-1, n)
+    own, fine = (_displacements(these, basis, excitation, rows).reshape(2 * links, 4, -1) for basis in range(2))
+    distance = float(_norms(own[:links] - fine[:links]).max(initial=0.0))
+    bends = _norms(fine[links:]).max(axis=1, initial=0.0)
+    peak = float(bends.max(initial=0.0))
+    if peak <= MIN_DEFLECTION * sum(link.length for link in these.robot.links):
+        return Errors(0.0, [None] * links)
+    across = [_norms(each[links:, 1:3]).max(axis=1, initial=0.0) for each in (own - fine, fine)]
+    shares = [float(off / bend) if bend > MIN_LINK_SHARE * peak else None for off, bend in zip(*across, strict=True)]
+    return Errors(distance / peak, shares)
+
+
+def _norms(points: Array) -> Array:
+    """Return the norms of displacements (links, axes, times) by link and time."""
+    return np.asarray(np.sqrt((points * points).sum(axis=1)))
+
+
+def _displacements(these: Comparison, basis: int, excitation: Excitation, rows: Array) -> Array:
+    """Return displacements (rows, times) of a basis; `rows` give them for all coordinates."""
+    if excitation.loop is not None:
+        return _looped(these, basis, excitation, excitation.loop, rows)
+    modes = these.modes(excitation.held)[basis]
+    pushes = product(modes.shapes.T, excitation.forces)
     start = excitation.start[basis] @ these.straight.mass @ modes.shapes  # (2, modes)
     moved = np.linalg.norm(these.straight.tips @ modes.shapes, axis=1).max(axis=0, initial=0.0)
-    peak, total = _sizes(pushes, excitation.values)
-    impulse = total * excitation.dt / modes.omega  # what a short pulse leaves
-    driven = np.minimum(peak / modes.omega**2, impulse)
+    impulse = np.abs(pushes).sum(axis=1) * excitation.dt / modes.omega  # what a short pulse leaves
+    driven = np.minimum(np.abs(pushes).max(axis=1, initial=0.0) / modes.omega**2, impulse)
     largest = moved * (driven + np.abs(start[0]) + np.abs(start[1]) / modes.omega)
-    followed = (modes.omega * excitation.dt < np.pi / 2) & (modes.decay < modes.omega)
-    followed &= largest > MIN_SHARE * largest.max(initial=0.0)
-    amplitudes = _responses(
-        modes.omega[followed],
-        modes.decay[followed],
-        pushes[followed],
-        excitation.values,
-        start[:, followed],
-        excitation.dt,
-    )
-    static = (modes.shapes[:, ~followed] / modes.omega[~followed] ** 2) @ pushes[~followed]
-    return followed, amplitudes, static
+    followed = _followed(modes, excitation.dt) & (largest > MIN_SHARE * largest.max(initial=0.0))
+    known = modes.omega[followed], modes.decay[followed], pushes[followed], start[:, followed]
+    out = product(rows @ modes.shapes[:, followed], modal_responses(*known, excitation.dt))
+    return out + product(rows @ modes.shapes[:, ~followed] / modes.omega[~followed] ** 2, pushes[~followed])
 
 
-def _sizes(pushes: Array, values: Array) -> tuple[Array, Array]:
-    """Return the peak of the force on each mode, and the sum of its magnitude over all times."""
-    peak, total = np.zeros((2, len(pushes)))
-    for begin in range(0, values.shape[1], POINTS_AT_ONCE):
-        force = np.abs(pushes @ values[:, begin : begin + POINTS_AT_ONCE])
-        np.maximum(peak, force.max(axis=1, initial=0.0), out=peak)
-        total += force.sum(axis=1)
-    return peak, total
+def _followed(modes: NormalModes, dt: float) -> NDArray[np.bool_]:
+    """Return which modes are slow enough to be followed on a grid; the others are taken as static."""
+    return np.asarray((modes.omega * dt < np.pi / 2) & (modes.decay < modes.omega))
 
 
-def _responses(omega: Array, decay: Array, pushes: Array, values: Array, start: Array, dt: float) -> Array:
-    """Return the coordinates of modes (modes, times) under forces that are constant from one time to the next.
+@dataclass(frozen=True)
+class _ClosedLoop:
+    """A linear robot under a linearized law: joints and motors that are not held, and modes with these held.
 
-    With the pole p of a mode and w = x' - conj(p) x, its equation is w' = p w + f. It is solved in blocks: in each of
-    them as a sum from rest, to which the motion at the end of the block before is added.
+    A: of the state (coordinates, rates, states of the law); joints: columns of joints and motors, which come first;
+    shapes: (n, coordinates); mass: that of the coordinates; static: shapes and angular frequencies of modes that are
+    taken as static.
     """
-    modes, count = len(omega), values.shape[1]
-    if not modes:
-        return np.zeros((0, count))
-    turning = np.sqrt(omega**2 - decay**2)
-    pole = -decay + 1j * turning
-    fastest = float(decay.max(initial=0.0)) * dt
-    block = int(max(min(BLOCK_SIZE, count, MAX_GROWTH / fastest if fastest else np.inf), 1))
-    step, powers = np.exp(pole * dt), np.exp((pole * dt)[:, None] * np.arange(block))
-    weights = ((1 - 1 / step) / pole)[:, None] / powers
-    through = powers[:, -1] * step
-    w = start[1] - np.conj(pole) * start[0]
-    out, powers = np.empty((modes, count)), powers / turning[:, None]
-    blocks = max(POINTS_AT_ONCE // block, 1)
-    for begin in range(0, count, blocks * block):
-        force = pushes @ values[:, begin : begin + blocks * block]
-        here = force.shape[1]
-        many = -(-here // block)
-        padded = np.zeros((modes, many * block))
-        padded[:, :here] = force
-        added = np.cumsum(padded.reshape(modes, many, block) * weights[:, None, :], axis=2)
-        before = np.empty((modes, many), dtype=complex)
-        for k in range(many):
-            before[:, k] = w
-            w = through * (w + added[:, k, -1])
-        motion = np.empty_like(added)
-        motion[:, :, 0] = 0.0
-        motion[:, :, 1:] = added[:, :, :-1]
-        motion += before[:, :, None]
-        out[:, begin : begin + here] = (powers[:, None, :] * motion).imag.reshape(modes, -1)[:, :here]
-    return out
+
+    A: Array
+    shapes: Array
+    joints: list[int]
+    mass: Array
+    static: tuple[Array, Array]
+
+
+def _closed_loop(these: Comparison, basis: int, held: tuple[int, ...], loop: Loop, dt: float) -> _ClosedLoop:
+    modes, straight = these.modes(these.actuated)[basis], these.straight
+    one = straight.bases[basis]
+    slow = _followed(modes, dt)
+    joints = [column for column in these.actuated if column not in held]
+    rigid = np.array([these.rigid_motions[column] for column in joints]).reshape(len(joints), -1).T
+    shapes = np.hstack([rigid, modes.shapes[:, slow]])
+    own = shapes[one.columns]
+    mass, K, D = shapes.T @ straight.mass @ shapes, own.T @ one.stiffness @ own, own.T @ one.damping @ own
+    nq, nu, count = loop.readings.shape[1], loop.torques.shape[1], shapes.shape[1]
+    reads = loop.readings[basis] @ shapes
+    on_q, on_v, on_states = np.split(loop.slopes, [nq, 2 * nq], axis=1)
+    torques = shapes.T @ loop.torques
+    A = np.block(
+        [
+            [np.zeros((count, count)), np.eye(count), np.zeros((count, len(loop.start)))],
+            [
+                np.linalg.solve(mass, torques @ on_q[:nu] @ reads - K),
+                np.linalg.solve(mass, torques @ on_v[:nu] @ reads - D),
+                np.linalg.solve(mass, torques @ on_states[:nu]),
+            ],
+            [on_q[nu:] @ reads, on_v[nu:] @ reads, on_states[nu:]],
+        ]
+    )
+    return _ClosedLoop(A, shapes, joints, mass, (modes.shapes[:, ~slow], modes.omega[~slow]))
+
+
+def _looped(these: Comparison, basis: int, excitation: Excitation, loop: Loop, rows: Array) -> Array:
+    """Return displacements as `_displacements` does, of a robot under a law."""
+    model = _closed_loop(these, basis, excitation.held, loop, excitation.dt)
+    count, joints, nu = model.shapes.shape[1], len(model.joints), loop.torques.shape[1]
+    given = np.zeros((len(model.A), excitation.forces.shape[1]))
+    to_rates = np.asarray(np.linalg.solve(model.mass, model.shapes.T), dtype=float)
+    given[count : 2 * count] = product(to_rates, excitation.forces) + product(to_rates @ loop.torques, loop.rest[:nu])
+    given[2 * count :] = loop.rest[nu:]
+    own = these.straight.mass
+    start = np.concatenate([*(_projected(model, own, each) for each in excitation.start[basis]), loop.start])
+    states = state_responses(model.A, given, start, excitation.dt)
+    moved = product(rows @ model.shapes, states[:count])
+    shapes, omega = model.static
+    if not len(omega):
+        return moved
+    yields = (rows @ shapes / omega**2) @ shapes.T
+    moved += product(yields, excitation.forces) + product(yields @ loop.torques, loop.rest[:nu])
+    turned = product(model.A[count : count + joints], states) + given[count : count + joints]
+    return moved - product(yields @ own @ model.shapes[:, :joints], turned)
+
+
+def _projected(model: _ClosedLoop, mass: Array, start: Array) -> Array:
+    """Return coordinates of a closed loop from those of the robot."""
+    turning, bending = np.split(model.shapes, [len(model.joints)], axis=1)
+    rigid = start[model.joints]
+    return np.concatenate([rigid, bending.T @ mass @ (start - turning @ rigid)])

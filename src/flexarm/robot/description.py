@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -51,8 +48,6 @@ else:
     ModelMetaclass = type(BaseModel)
 
 SCALAR_TYPES = (float, int, bool, str, type(None))
-
-_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class DescriptionMeta(ModelMetaclass):
@@ -225,14 +220,6 @@ class Description(BaseModel, metaclass=DescriptionMeta):
             raise AttributeError(f"{type(self).__name__}.{name} cannot be removed: descriptions do not change")
 
 
-def warn_of_units(message: str) -> None:
-    """Raise a UnitsWarning with the first line outside this package as its source."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warn(message, UnitsWarning, stacklevel=level)
-
-
 def warn_of_new_units(
     description: Description, given: Mapping[str, object], known: Collection[DescriptionProblem] = ()
 ) -> None:
@@ -250,7 +237,7 @@ def warn_of_new_units(
     ready = set(_ids_of_descriptions(given.values()))
     for part, problem in problems:
         if id(part) not in ready and problem not in known:
-            warn_of_units(str(problem))
+            warn(str(problem), UnitsWarning)
 
 
 def _unit_warnings_of(part: Description) -> Iterator[DescriptionProblem]:

@@ -50,6 +50,7 @@ FAMILIES: dict[str, Deformation] = {
 # Limits for each family; with more, the derivation of the equations takes minutes without a gain in accuracy.
 MAX_ELEMENTS = 500
 MAX_MODES = 100
+MODAL_UNIT = "m kg^1/2"
 
 
 class RatioCheck(Checked):
@@ -109,6 +110,24 @@ class Basis(Description):
         """
         return count
 
+    def unit(self, family: str, index: int) -> str:
+        """Return the unit of a coordinate of a family of deformation, counted from zero.
+
+        Modes are normalized to unit modal mass, so that their coordinates have the same unit in all families.
+
+        Parameters
+        ----------
+        family : str
+            Family of deformation.
+        index : int
+            Place of the coordinate in its family.
+
+        Returns
+        -------
+        str
+        """
+        return MODAL_UNIT
+
 
 class Modes(Basis):
     """Assumed modes: the first modes of the link, clamped at its root and loaded with the bodies that it carries.
@@ -154,6 +173,9 @@ class Elements(Basis):
         inner = count * (2 if family.startswith("bend") else self.order)
         return inner + (_per_node(family) if self.root == "free" else 0)
 
+    def unit(self, family: str, index: int) -> str:
+        return _nodal_unit(family, index)
+
 
 class Splines(Basis):
     """B-splines: of a `degree` for bending, of one less for stretch and twist.
@@ -172,6 +194,9 @@ class Splines(Basis):
 
     def coordinates(self, family: str, count: int) -> int:
         return count + self.degree - 2
+
+    def unit(self, family: str, index: int) -> str:
+        return "rad" if family == "twist" else "m"
 
 
 class Reduced(Basis):
@@ -202,6 +227,10 @@ class Reduced(Basis):
     def coordinates(self, family: str, count: int) -> int:
         return (self.modes or count) + self.tip_shapes(family)
 
+    def unit(self, family: str, index: int) -> str:
+        """Return the unit: the coordinates of the node at the tip, if any, come before those of the modes."""
+        return _nodal_unit(family, index) if index < self.tip_shapes(family) else MODAL_UNIT
+
     def tip_shapes(self, family: str) -> int:
         """Return the number of static Craig-Bampton shapes: 2 for bending, 1 for stretch and twist.
 
@@ -229,6 +258,11 @@ class Reduced(Basis):
         int
         """
         return self.elements * _per_node(family)
+
+
+def _nodal_unit(family: str, index: int) -> str:
+    """Return the unit of a coordinate of a node: deflections and slopes alternate."""
+    return "rad" if family == "twist" or (family.startswith("bend") and index % 2) else "m"
 
 
 def _per_node(family: str) -> int:

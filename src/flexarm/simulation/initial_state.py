@@ -100,7 +100,7 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
         moved = np.abs(new - old) / sizes
         if heard and moved.max(initial=0.0) > REPORTED_CHANGE * max(1.0, float(np.abs(old / sizes).max())):
             k = int(moved.argmax())
-            name, unit = system.names[k], system.units[k].replace("1", "")
+            name, unit = system.names[k], system.units[k]
             warn(
                 f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
                 f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,7 @@ def _ends(system: System, q: Array) -> Array:
 
 
 MIN_DURATION_S = 1e-12  # s: less is a slip of the keyboard
+INTERRUPTED_REPEAT = "interrupted while it was repeated with exact links: this is the run with second-order links"
 
 
 def simulate(
@@ -215,32 +216,34 @@ def simulate(
     # A System stays the model it is, and a digital controller, which has a state of its own, is not called twice.
     may_repeat = isinstance(robot, Robot) and not isinstance(schedule.controller, DigitalLaw)
     if may_repeat and (names := exact_instead(run, system, errors)):
-        with collect_warnings():  # what it says of its inputs was said before
-            again = simulate(
-                with_exact_links(system.robot, names),
-                duration,
-                torque=torque,
-                motion=motion,
-                loads=loads,
-                q0=q0,
-                v0=v0,
-                method=method,
-                radius=radius,
-                stabilization=stabilization,
-                rtol=rtol,
-                atol=atol,
-                dt=dt,
-                sample=sample,
-                points=points,
-                events=events,
-                verify=verify,
-                progress=progress,
-                native=native,
-            )
-        if again.status != "interrupted" and not (again.status == "failed" and run.status != "failed"):
+        repeat = partial(
+            simulate,
+            with_exact_links(system.robot, names),
+            duration,
+            torque=torque,
+            motion=motion,
+            loads=loads,
+            q0=q0,
+            v0=v0,
+            method=method,
+            radius=radius,
+            stabilization=stabilization,
+            rtol=rtol,
+            atol=atol,
+            dt=dt,
+            sample=sample,
+            points=points,
+            events=events,
+            verify=verify,
+            progress=progress,
+            native=native,
+        )
+        if (again := _unless_interrupted(repeat)) is None:
+            run._records.attrs.update(status="interrupted", reason=INTERRUPTED_REPEAT)
+        elif not (again.status == "failed" and run.status != "failed"):
             exact = _system(again.robot)
             record(again, exact, errors, repeated=True)
-            warn(repeat_note(errors, names), ValidityWarning, stacklevel=2)
+            warn(repeat_note(errors, names), ValidityWarning)
             warn_of_validity(again, exact)
             return again
     with interrupts.catching(), interrupts.deferring():  # the run is there: Ctrl-C must not lose it
@@ -249,6 +252,16 @@ def simulate(
     if isinstance(schedule.controller, DigitalLaw) and run.status == "completed":
         warn_of_unread_sensors(schedule.controller.unread)
     return run
+
+
+def _unless_interrupted(repeat: Callable[[], Run]) -> Run | None:
+    """Return the repeated run, or None if it was interrupted."""
+    try:
+        with collect_warnings():  # what it says of its inputs was said before
+            again = repeat()
+    except KeyboardInterrupt:
+        return None
+    return None if again.status == "interrupted" else again
 
 
 def run_arguments(

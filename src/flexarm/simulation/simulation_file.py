@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flexarm.dynamics.system import System
-from flexarm.foundation.messages import describe_unknown, suggestion
+from flexarm.foundation.messages import describe_unknown, error_text, suggestion
 from flexarm.foundation.validation import Bounds
 from flexarm.integrators.constraint_solver import Baumgarte
 from flexarm.integrators.loads import PointLoad
@@ -19,7 +19,7 @@ from flexarm.integrators.step_size import LARGEST_RTOL, SMALLEST_RTOL
 from flexarm.profiles.parse import PROFILES, profile
 from flexarm.profiles.profile import Profile
 from flexarm.robot import DescriptionError, Robot
-from flexarm.robot.errors import DescriptionProblem, join_paths
+from flexarm.robot.errors import DescriptionProblem, join_paths, location_prefix
 from flexarm.robot.io.files import SIMULATION
 from flexarm.robot.io.yaml_source import Source
 
@@ -46,6 +46,26 @@ def simulation_options(
     if reader.problems:
         raise DescriptionError(_with_lines(reader.problems, section, file), file)
     return out
+
+
+@contextmanager
+def located_errors(file: str, options: Sequence[str]) -> Iterator[None]:
+    """Put file and line before the message of an error that names one of these options, which are those of the file.
+
+    A name of an entry that follows the option, as in q0['a.q'], gives the line of this entry.
+    """
+    try:
+        yield
+    except DescriptionError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        text = error_text(error)
+        found = re.search(rf"\b({'|'.join(map(re.escape, options))})\b[\[.={{']*([\w.]*)", text)
+        source = Source.read(file)
+        if found is None or found[1] not in (source.data.get(SIMULATION) or {}):
+            raise
+        line = source.line(join_paths(join_paths(SIMULATION, found[1]), found[2]))
+        raise type(error)(f"{location_prefix(file, line)}{text}") from None
 
 
 @dataclass

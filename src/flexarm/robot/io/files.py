@@ -10,9 +10,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.files import write_text
-from flexarm.foundation.messages import describe_unknown, shown
-from flexarm.robot.description import Description, warn_of_units
-from flexarm.robot.errors import MAX_LISTED_PROBLEMS, DescriptionError, DescriptionProblem, location_prefix
+from flexarm.foundation.messages import describe_unknown, shown, warn
+from flexarm.robot.description import Description
+from flexarm.robot.errors import (
+    MAX_LISTED_PROBLEMS,
+    DescriptionError,
+    DescriptionProblem,
+    UnitsWarning,
+    location_prefix,
+)
 from flexarm.robot.io.yaml_source import Source, checked_path
 from flexarm.robot.robot import Robot
 
@@ -93,9 +99,10 @@ def _not_text(name: object) -> bool:
 
 def _warn(source: Source, problems: list[DescriptionProblem]) -> None:
     for problem in problems[:MAX_LISTED_PROBLEMS]:
-        warn_of_units(location_prefix(source.file, source.line(problem.path)) + str(problem))
+        warn(location_prefix(source.file, source.line(problem.path)) + str(problem), UnitsWarning)
     if (more := len(problems) - MAX_LISTED_PROBLEMS) > 0:
-        warn_of_units(f"{location_prefix(source.file)}{more} more values look as if they were in another unit")
+        sentence = f"{location_prefix(source.file)}{more} more values look as if they were in another unit"
+        warn(sentence, UnitsWarning)
 
 
 def save(robot: Robot, path: FilePath) -> None:
