@@ -53,7 +53,7 @@ bench: $(READY) $(VENV)/.bench
 papers: $(READY)
 	$(BIN)/flexarm paper all --output docs/papers
 
-docs: $(READY)
+docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
 	@echo "the site is in build/site/index.html"
@@ -61,6 +61,10 @@ docs: $(READY)
 $(VENV)/.tools: scripts/install-ci-tools | $(READY)
 	scripts/install-ci-tools
 	@touch $(VENV)/.tools
+
+$(VENV)/.docs: pyproject.toml | $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $(VENV)/.docs
 
 $(VENV)/.bench: pyproject.toml | $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"

@@ -120,6 +120,21 @@ class Truncation:
     joints: str = "free"
     deflection: dict[str, float] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """Return the estimates, one in a line."""
+        tip = self.reason or "not estimated" if self.error is None else f"{self.error:.2%} of the peak deflection"
+        lines = [f"error of the tips by the number of shapes: {tip}"]
+        if self.error is not None and self.reason:
+            lines.append(self.reason)
+        for link, share in self.deflection.items():
+            lines.append(f"error of the deflection of {link}: {share:.2%} of its peak")
+        for joints, found in (("free", self.free), ("held", self.held)):
+            error, own, refined = found.worst(WARNING_WEIGHT)
+            if error > MAX_TRUNCATION_ERROR:
+                lines.append(f"joints {joints}: a mode at {refined:.4g} Hz is computed as {own:.4g} Hz")
+        wanted = [f"{family}={n} of '{link}'" for link, families in self.shapes.items() for family, n in families.items()]
+        return "\n".join([*lines, *([f"take {', '.join(wanted)}"] if wanted else [])])
+
     @property
     def own_frequencies(self) -> Frequencies:
         """Frequencies with joints as they are in the run."""

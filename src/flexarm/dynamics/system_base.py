@@ -215,6 +215,9 @@ class SystemBase:
         """Number of generalized coordinates."""
         return self._chain.coordinates.count
 
+    def __repr__(self) -> str:
+        return f"System of '{self.robot.name}': {self.nq} coordinates, {self.nu} inputs"
+
     @property
     def nu(self) -> int:
         """Number of actuators."""

@@ -167,26 +167,26 @@ class Run:
         table = available(self.data)
         if isinstance(name, str) and name in table:
             return table[name].of(self.data)
-        return self._forces.output(name, list(table))
+        return self._forces.output(name, [*self._records.names, *table])
 
     def array(self, name: str) -> Array:
-        """Return the values of a whole variable without labels.
+        """Return the values of a quantity without labels.
 
-        The same as `run[name].values`, read-only, without importing xarray, which takes longer than a short simulation.
+        The same as `run[name].values`, read-only. Whole variables are found without importing xarray, which takes
+        longer than a short simulation.
 
         Parameters
         ----------
         name : str
-            `"time"`, `"q"`, `"v"`, `"a"`, `"tip"`, `"deflection"`, ...
+            `"time"`, `"q"`, `"v"`, `"a"`, `"tip"`, `"deflection"`, ..., or any name for `run[name]`.
 
         Returns
         -------
         ndarray, shape (time, ...)
         """
         self._require_inputs(name)
-        if not isinstance(name, str) or not self._records.has(name):
-            raise KeyError(f"there is no array {shown(name)} in this run{suggestion(name, self._records.names)}")
-        values = self._records.values(name).view()
+        known = isinstance(name, str) and self._records.has(name)
+        values = (self._records.values(name) if known else self[name].values).view()
         values.flags.writeable = False  # they are the run's own
         return values
 
@@ -613,6 +613,8 @@ class Run:
     def __repr__(self) -> str:
         t, share = self.array("time"), self.statistics.get("energy_share")
         said = f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
+        if self.statistics.get("stiffening", {}).get("repeated"):
+            said += ", repeated with exact links"
         return f"{said}; {balance_sentence(share, self.robot)}" if share else said
 
     # --- files ---

@@ -133,6 +133,11 @@ def _checked_name(name: Any) -> str:
 def _function(name: str, given: Any) -> Measure:
     if isinstance(given, str):
         if given not in STANDARD_MEASURES:
+            if "." in given:
+                raise ValueError(
+                    f"measure: {given!r} is no standard measure; for a quantity over time give a function of the run, "
+                    f"measure={{'peak': lambda run: abs(run[{given!r}].values).max()}}"
+                )
             raise ValueError(f"measure: there is no {given!r}{suggestion(given, list(STANDARD_MEASURES))}")
         return STANDARD_MEASURES[given].function
     if not callable(given):

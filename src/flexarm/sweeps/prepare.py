@@ -152,6 +152,8 @@ def require_valid_case(case: SweepCase, varied: Collection[str] = ()) -> None:
     with building, collect_warnings():  # each member gives them again
         schedule = Schedule(system, case.torque, case.motion, case.loads)
         require_finite_work(case.duration, plan.dt, None if schedule.controller is None else schedule.controller.rate)
+        if not any(name == "duration" or name.startswith("torque") for name in varied):
+            schedule.require_data(case.duration)
         settings.sample_times(case.duration, system.nq)
         EventDetector(system, settings.events)
         system.vector(None if isinstance(case.q0, str) else case.q0, "q0")
