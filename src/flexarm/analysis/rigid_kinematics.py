@@ -21,7 +21,7 @@ from flexarm.dynamics.system import System, as_system
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
-from flexarm.robot.joints import Prismatic
+from flexarm.robot.joints import SlideJoint
 
 FRAME_TOLERANCE = 1e-6  # deviation of the axes of a frame from orthonormality
 Component = Literal["x", "y", "z", "rx", "ry", "rz"]
@@ -166,7 +166,7 @@ class PostureSearch:
         self.twin, self.place, self.rows, self.moving, self.start = twin, place, list(rows), list(moving), start
         self._system, self._length = twin.rigid, float(sum(link.length for link in twin.robot.links))
         joints = [twin.robot.link(twin.rigid.coordinates[k].link).joint for k in moving]
-        self.sizes = np.array([self._length if isinstance(joint, Prismatic) else 1.0 for joint in joints])
+        self.sizes = np.array([self._length if isinstance(joint, SlideJoint) else 1.0 for joint in joints])
         self.scales = np.array([self._length if row < 3 else 1.0 for row in rows])
         self._low, self._high = (end[self.moving] / self.sizes for end in twin.travel)
 

@@ -21,6 +21,7 @@ from flexarm.foundation.validation import Array, real_array, real_number
 from flexarm.robot import Drive, Link, MovingJoint, Robot
 from flexarm.robot.description import Description
 from flexarm.robot.flexibility import FAMILIES
+from flexarm.robot.joints import Joint
 
 if TYPE_CHECKING:
     from flexarm.dynamics.links.model import LinkModel
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LinkCoordinates:
-    """Indices of one link's coordinates: `start` in the robot's vector, the others among the link's own coordinates."""
+    """Indices of one link's coordinates: `start` in the robot's vector, the others among the link's own coordinates.
+
+    The coordinates of the joint come first: there are `freedoms` of them.
+    """
 
     start: int
-    joint: int | None
+    freedoms: int
     motor: int | None
     elastic: slice = field(hash=False)  # slices cannot be hashed before Python 3.12
     count: int
@@ -42,8 +46,20 @@ class LinkCoordinates:
         return slice(self.start, self.start + self.count)
 
     @property
+    def joints(self) -> range:
+        """Indices of the joint's coordinates among the link's own coordinates."""
+        return range(self.freedoms)
+
+    @property
+    def joint(self) -> int | None:
+        """Index of the joint's only coordinate among the link's own coordinates; None for a weld."""
+        if self.freedoms > 1:
+            raise ValueError("the joint has several coordinates")
+        return 0 if self.freedoms else None
+
+    @property
     def own_joint(self) -> int:
-        """Index of the joint among the link's own coordinates; it must exist. Its motor comes next."""
+        """Index of the joint's only coordinate, which must exist. Its motor comes next."""
         assert self.joint is not None
         return self.joint
 
@@ -97,19 +113,25 @@ class ActuatorInput:
 
     Parameters
     ----------
+    name : str
+        Name of the input: that of the link, or of the coordinate if the joint has several ("cart.x").
     link : str
         Link whose joint it drives.
     unit : {"N m", "N"}
         Unit of the input.
     coordinate : Coordinate
         Coordinate on which it acts.
+    joint : Coordinate
+        Coordinate of the joint that it moves, which is another one behind an elastic drive.
     gear : float, optional
         Generalized force per unit of the input: the gear ratio if torques are counted at the motor's shaft.
     """
 
+    name: str
     link: str
     unit: Literal["N m", "N"]
     coordinate: Coordinate
+    joint: Coordinate
     gear: float = 1.0
 
 
@@ -128,8 +150,9 @@ class Coordinates:
             if rear is not None:
                 self._add_shapes(link, rear, "rear")
             count = self.count - start
-            joint, motor = 0 if first else None, 1 if first == 2 else None
-            self.locals.append(LinkCoordinates(start, joint, motor, slice(first, count), count))
+            freedoms = len(link.joint.freedoms)
+            motor = freedoms if first > freedoms else None
+            self.locals.append(LinkCoordinates(start, freedoms, motor, slice(first, count), count))
         self.names = [each.name for each in self.all]
         self.input_matrix: Array = np.zeros((self.count, len(self.actuators)))
         for column, each in enumerate(self.actuators):
@@ -137,16 +160,22 @@ class Coordinates:
 
     def _add_joint(self, link: Link) -> None:
         joint = link.joint
+        for freedom in joint.freedoms:
+            moved = Coordinate(f"{link.name}.{freedom.name}", link.name, "joint", freedom.unit, self.count)
+            self.all.append(moved)
+            if not isinstance(joint, MovingJoint) and joint.actuated:
+                self.actuators.append(ActuatorInput(moved.name, link.name, freedom.force_unit, moved, moved))
         if not isinstance(joint, MovingJoint):
             return
-        moved = Coordinate(f"{link.name}.q", link.name, "joint", joint.unit, self.count)
-        self.all.append(moved)
+        acts_on = moved
         if elastic_drive(link):
-            moved = Coordinate(f"{link.name}.motor", link.name, "motor", joint.unit, self.count)
-            self.all.append(moved)
-        at_motor = joint.drive is not None and joint.drive.torque_at == "motor"
-        gear = 1.0 if joint.drive is None else joint.drive.force_per_input
-        self.actuators.append(ActuatorInput(link.name, "N m" if at_motor or joint.unit == "rad" else "N", moved, gear))
+            acts_on = Coordinate(f"{link.name}.motor", link.name, "motor", joint.unit, self.count)
+            self.all.append(acts_on)
+        if joint.actuated:
+            at_motor = joint.drive is not None and joint.drive.torque_at == "motor"
+            gear = 1.0 if joint.drive is None else joint.drive.force_per_input
+            unit: Literal["N m", "N"] = "N m" if at_motor or joint.unit == "rad" else "N"
+            self.actuators.append(ActuatorInput(link.name, link.name, unit, acts_on, moved, gear))
 
     def _add_shapes(self, link: Link, integrals: LinkIntegrals, part: Literal["front", "rear"]) -> None:
         stem = link.name if part == "front" else f"{link.name}.rear"
@@ -175,8 +204,8 @@ class Coordinates:
 
     @property
     def inputs(self) -> list[str]:
-        """Names of links whose joint has an actuator."""
-        return [each.link for each in self.actuators]
+        """Names of the inputs: links whose joint has an actuator, or coordinates of actuated compound joints."""
+        return [each.name for each in self.actuators]
 
     @property
     def input_units(self) -> list[str]:
@@ -201,6 +230,12 @@ class Coordinates:
                 out[self.index(name)] = real_number(f"{what}['{name}']", value)
             return out
         return real_array(what, values)
+
+
+def freedom_paths(joint: Joint) -> list[str]:
+    """Return the paths of the parameters of each freedom below those of the joint: its own, or `.x`, `.y`, ..."""
+    names = [freedom.name for freedom in joint.freedoms]
+    return [""] if len(names) == 1 else [f".{name}" for name in names]
 
 
 def elastic_drive(link: Link) -> Drive | None:
@@ -265,6 +300,12 @@ class SymbolicBody:
     def length(self) -> Any:
         """Symbol of the length."""
         return self.parameters["length"]
+
+    @property
+    def freedoms(self) -> list[tuple[int, SymbolsUnder]]:
+        """Index among the own coordinates and symbols of each freedom of the joint."""
+        paths = freedom_paths(self.link.joint)
+        return [(k, self.parameters.under(f"joint{path}")) for k, path in enumerate(paths)]
 
     def elastic(self, x: Any) -> Any:
         """Return the elastic part of the body's own coordinates, as a column even if empty."""

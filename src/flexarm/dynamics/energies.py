@@ -16,7 +16,6 @@ from flexarm.dynamics.kinematics import Kinematics
 from flexarm.dynamics.parameters import SymbolsUnder
 from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along, twist_along
 from flexarm.robot import MovingJoint
-from flexarm.robot.joints import Prismatic
 
 # Depth over which the damping of a stop sets in, so that the force is continuous; as a share of the travel.
 STOP_DAMPING_DEPTH = 1e-3
@@ -143,13 +142,13 @@ def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> li
 
     The mean is over the link's mass. A motor counts as if it turned its link, and so does a joint without mass.
     """
-    lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
-    turned, squares = [] if body.local.motor is None else [body.local.motor], []
+    levers = [body.length if freedom.unit == "rad" else 1.0 for freedom in body.link.joint.freedoms]
+    moved, squares = [] if body.local.motor is None else [(body.local.motor, levers[0])], []
     if "mass_inverse" in body.parameters:
         squares.append(2 * body.parameters["mass_inverse"] * ca.fabs(link_kinetic_energy(body, twist, x, dx)))
-    elif body.local.joint is not None:
-        turned.append(body.local.joint)
-    return squares + [(lever * dx[place]) ** 2 for place in turned]
+    else:
+        moved += zip(body.local.joints, levers, strict=True)
+    return squares + [(lever * dx[place]) ** 2 for place, lever in moved]
 
 
 def first_moment(body: SymbolicBody, x: Any) -> tuple[Any, Any]:
@@ -180,15 +179,19 @@ def damping(chain: Kinematics) -> Any:
 
 def own_stiffness(body: SymbolicBody) -> Any:
     """Return the constant stiffness of one body; no spring acts between two bodies."""
-    return _own(body, body.model.stiffness(body), "joint.drive.stiffness")
+    out = _own(body, body.model.stiffness(body), "joint.drive.stiffness")
+    for k, freedom in body.freedoms:
+        if freedom["stiffness"].nnz():
+            out[k, k] += freedom["stiffness"]
+    return out
 
 
 def own_damping(body: SymbolicBody) -> Any:
     """Return the constant damping of one body."""
     out = _own(body, body.model.damping(body), "joint.drive.damping")
-    if isinstance(body.link.joint, MovingJoint) and body.parameters["joint.viscous"].nnz():
-        joint = body.local.own_joint
-        out[joint, joint] += body.parameters["joint.viscous"]
+    for k, freedom in body.freedoms:
+        if freedom["viscous"].nnz():
+            out[k, k] += freedom["viscous"]
     return out
 
 
@@ -210,7 +213,13 @@ def varying_potential(chain: Kinematics, q: Any) -> Any:
 
 def own_varying_potential(body: SymbolicBody, x: Any) -> Any:
     """Return the elastic energy of one body that is not a quadratic form of the constant K."""
-    return stop_energy(body, x) + body.model.varying_strain(body, x)
+    return stop_energy(body, x) + body.model.varying_strain(body, x) - _preload(body, x)
+
+
+def _preload(body: SymbolicBody, x: Any) -> Any:
+    """Return the work of the forces that springs of the joint have at zero coordinates, because of their rest."""
+    loaded = ((k, freedom) for k, freedom in body.freedoms if freedom["rest"].nnz())
+    return sum((freedom["stiffness"] * freedom["rest"] * x[k] for k, freedom in loaded), ca.SX(0))
 
 
 def varying_dissipation(chain: Kinematics, q: Any, v: Any) -> Any:
@@ -232,19 +241,21 @@ def dry_friction(chain: Kinematics, v: Any) -> Any:
 def own_friction(body: SymbolicBody, dx: Any) -> Any:
     """Return the Coulomb friction on a body's own coordinates."""
     force = ca.SX.zeros(body.local.count)
-    if isinstance(body.link.joint, MovingJoint) and body.parameters["joint.coulomb"].nnz():
-        joint = body.local.own_joint
-        speed = dx[joint] / body.parameters["joint.coulomb_speed"]
-        force[joint] = body.parameters["joint.coulomb"] * ca.tanh(speed)
+    for k, freedom in body.freedoms:
+        if freedom["coulomb"].nnz():
+            force[k] = freedom["coulomb"] * ca.tanh(dx[k] / freedom["coulomb_speed"])
     return force
 
 
 def drive_energy(body: SymbolicBody, x: Any) -> Any:
-    """Return the energy of the spring between a link and its motor, and of the stops of its joint."""
-    stop = stop_energy(body, x)
+    """Return the energy of the spring between a link and its motor, and of the springs and stops of its joint."""
+    energy = stop_energy(body, x)
+    for k, freedom in body.freedoms:
+        if freedom["stiffness"].nnz():
+            energy += freedom["stiffness"] / 2 * (x[k] - freedom["rest"]) ** 2
     if elastic_drive(body.link) is None:
-        return stop
-    return stop + body.parameters["joint.drive.stiffness"] / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
+        return energy
+    return energy + body.parameters["joint.drive.stiffness"] / 2 * (x[body.local.motor] - x[body.local.joint]) ** 2
 
 
 def strain_energy(body: SymbolicBody, x: Any) -> Any:

@@ -11,22 +11,18 @@ from typing import Any
 import casadi as ca
 
 from flexarm.dynamics.bodies import Coordinates, SymbolicBody
+from flexarm.dynamics.joints import joint_model
 from flexarm.dynamics.parameters import ParameterSymbols
 from flexarm.dynamics.spatial_algebra import (
     Jet,
     Mount,
     Shift,
     Step,
-    Turn,
     acceleration_along,
-    along_x,
-    constant_axis,
     pose_along,
     simplify,
     twist_along,
 )
-from flexarm.robot import FixedPrismatic, Revolute, RidingJoint, Sleeve, SlidingPrismatic, Weld
-from flexarm.robot.joints import Joint
 
 
 class Kinematics:
@@ -101,48 +97,15 @@ class Kinematics:
 
     def joint_path(self, i: int, above: Jet | None, own: Jet) -> list[Step]:
         """Return the steps of `path` from the coordinates of the two bodies alone."""
-        body, joint = self.bodies[i], self.bodies[i].link.joint
-        if body.parent is None or above is None:
-            steps: list[Step] = [
-                _constant_shift(self.parameters["base.position"]),
-                Mount(self.parameters["base.rotation"]),
-            ]
-            if isinstance(joint, RidingJoint):
-                steps.append(along_x(own.of(body.local.joint)))
-        elif isinstance(joint, RidingJoint):
-            carrier, rail, x = self.bodies[body.parent], body.parameters.under("rail"), own.of(body.local.joint)
-            steps = carrier.model.moving_place(carrier, rail, x, above, joint.contact)
-        else:
-            holder = self.bodies[body.parent]
-            steps = holder.model.place(holder, body.parameters.under("place"), above)
+        body = self.bodies[i]
+        model = joint_model(body.link.joint)
+        steps: list[Step] = []
+        if body.parent is None:
+            steps += [_constant_shift(self.parameters["base.position"]), Mount(self.parameters["base.rotation"])]
+        steps += model.seat(body, None if body.parent is None else self.bodies[body.parent], above, own)
         if body.parameters["offset"].nnz():
             steps.append(_constant_shift(body.parameters["offset"]))
-        return simplify([*steps, Mount(body.parameters["joint.mount"]), *JOINT_STEPS[type(joint)](body, own)])
-
-
-def _revolute_steps(body: SymbolicBody, own: Jet) -> list[Step]:
-    angle = own.of(body.local.joint)
-    return [Turn(constant_axis(body.parameters["joint.axis"]), angle.x, angle.dx, angle.ddx)]
-
-
-def _prismatic_steps(body: SymbolicBody, own: Jet) -> list[Step]:
-    """Return the translation of a link through its guide, which depends on its model."""
-    return body.model.guide_steps(body, own)
-
-
-def _no_steps(body: SymbolicBody, own: Jet) -> list[Step]:
-    """Return no steps: for a weld, and for a joint that slides along its parent, which has moved before its mount."""
-    return []
-
-
-JOINT_STEPS: dict[type[Joint], Callable[[SymbolicBody, Jet], list[Step]]] = {
-    Revolute: _revolute_steps,
-    FixedPrismatic: _prismatic_steps,
-    SlidingPrismatic: _no_steps,
-    Sleeve: _no_steps,
-    Weld: _no_steps,
-}
-"""Steps of each kind of joint beyond its mount."""
+        return simplify([*steps, Mount(body.parameters["joint.mount"]), *model.steps(body, own)])
 
 
 def _constant_shift(r: ca.SX) -> Step:

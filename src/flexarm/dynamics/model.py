@@ -7,14 +7,14 @@ from functools import lru_cache
 import numpy as np
 
 from flexarm.beam.integrals import LinkIntegrals
-from flexarm.dynamics.bodies import Body, Coordinates
+from flexarm.dynamics.bodies import Body, Coordinates, freedom_paths
+from flexarm.dynamics.joints import joint_model, supported_joints
 from flexarm.dynamics.links import model_of
 from flexarm.dynamics.parameters import Parameters
 from flexarm.robot import (
     Damping,
     Drive,
     Elements,
-    FixedPrismatic,
     Loop,
     Modes,
     MovingJoint,
@@ -23,25 +23,21 @@ from flexarm.robot import (
     PointMass,
     PointSupport,
     Reduced,
-    Revolute,
     RidingJoint,
     Robot,
-    Sleeve,
-    SlidingPrismatic,
     Splines,
     Stop,
-    Weld,
 )
 from flexarm.robot.carried_inertia import carried_bodies, reference_loads, takes_loads
 from flexarm.robot.constraints import Constraint
 from flexarm.robot.flexibility import Basis
-from flexarm.robot.joints import Joint, Prismatic
+from flexarm.robot.joints import Joint
 from flexarm.robot.supported_types import SupportedTypes
 
 SUPPORTED_KINDS = SupportedTypes(
     "the equations of motion",
     {
-        Joint: (Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld),
+        Joint: supported_joints,
         Drive: (Drive,),
         Stop: (Stop,),
         Basis: (Modes, Elements, Splines, Reduced),
@@ -65,7 +61,7 @@ class Chain:
         parents = robot.parents
         for i, link in enumerate(robot.links):
             parent, where = parents[i], None
-            if parent is not None and not isinstance(link.joint, RidingJoint):
+            if parent is not None and not link.joint.rides:
                 where = robot.links[parent].length if link.at is None else link.at
             self.bodies.append(
                 Body(link, model_of(link), integrals[i], rears[i], self.coordinates.locals[i], parent, where)
@@ -161,19 +157,20 @@ def _joint_parameters(link: str, joint: Joint, travel: tuple[float, float] | Non
     out, path, where = Parameters(), f"links.{link}.joint", f"the joint of link '{link}'"
     out.fact(where, "is", f"a {type(joint).__name__}")
     out.add_directions(f"{path}.mount", joint.mount_matrix)
-    if isinstance(joint, Revolute):
-        out.add_directions(f"{path}.axis", joint.axis_vector)
-    if isinstance(joint, Prismatic):
-        out.fact(where, "has contact =", joint.contact)
-    if isinstance(joint, FixedPrismatic):
-        out.fact(where, "has rear =", joint.rear)
+    joint_model(joint).add_parameters(out, path, where, joint)
+    freedoms = zip(freedom_paths(joint), joint.freedoms, joint.freedom_properties, strict=True)
+    for place, freedom, each in freedoms:
+        out.add_given(f"{path}{place}.stiffness", f"{freedom.force_unit}/{freedom.unit}", each.stiffness)
+        out.add_given(f"{path}{place}.rest", freedom.unit, each.rest)
+        out.add_given(f"{path}{place}.viscous", f"{freedom.force_unit} s/{freedom.unit}", each.viscous)
+        out.add_given(f"{path}{place}.coulomb", freedom.force_unit, each.coulomb)
+        out.add(f"{path}{place}.coulomb_speed", f"{freedom.unit}/s", each.coulomb_speed)
+    if joint.freedoms:
+        out.fact(where, "an actuator", joint.actuated)
     if not isinstance(joint, MovingJoint):
         return out
-    force = "N m" if joint.unit == "rad" else "N"
+    force = joint.freedoms[0].force_unit
     stiffness, damping = f"{force}/{joint.unit}", f"{force} s/{joint.unit}"
-    out.add_given(f"{path}.viscous", damping, joint.viscous)
-    out.add_given(f"{path}.coulomb", force, joint.coulomb)
-    out.add(f"{path}.coulomb_speed", f"{joint.unit}/s", joint.coulomb_speed)
     drive, stop = joint.drive, joint.stop
     out.fact(where, "a drive", drive is not None)
     out.fact(where, "an elastic drive", drive is not None and drive.elastic)
@@ -201,12 +198,7 @@ def _add_seat(out: Parameters, chain: Chain, body: Body) -> None:
     out.add_given(f"{path}.offset", "m", body.link.offset)
     if body.parent is None:
         return
-    above, joint = chain.bodies[body.parent], body.link.joint
-    if isinstance(joint, RidingJoint):
-        above.model.add_rail(out, f"{path}.rail", above, joint.contact)
-    else:
-        assert body.hangs_at is not None
-        above.model.add_place(out, f"{path}.place", above, body.hangs_at)
+    joint_model(body.link.joint).add_seat(out, path, body, chain.bodies[body.parent])
 
 
 def _add_flexibility(out: Parameters, body: Body) -> None:

@@ -30,7 +30,7 @@ from flexarm.foundation.validation import Array
 from flexarm.integrators.constraint_solver import ConstraintSolver, Stabilization
 from flexarm.integrators.link_loops import SharedLinks, has_shared_links
 from flexarm.integrators.state import Layout
-from flexarm.robot.joints import Prismatic
+from flexarm.robot.joints import SlideJoint
 
 
 @dataclass(frozen=True)
@@ -461,7 +461,7 @@ class Plant:
         return [
             body.local.place(body.local.joint)
             for body in self.equations.chain.bodies
-            if isinstance(body.link.joint, Prismatic) and body.link.joint.on_mesh
+            if isinstance(body.link.joint, SlideJoint) and body.link.joint.on_mesh
         ]
 
     def switched(self, q: Any, ahead: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
-from flexarm.robot.joints import Prismatic
+from flexarm.robot.joints import SlideJoint
 
 ROUNDING_SHARE = 1e-9  # of the largest energy
 REST_SHARE = 1e-12  # of the energy of a robot that moves about once in the run
@@ -62,8 +62,8 @@ def appears(robot: Robot) -> bool:
     return any(getattr(each, "rear", "") == "none" for each in _slides(robot))
 
 
-def _slides(robot: Robot) -> list[Prismatic]:
-    return [link.joint for link in robot.links if isinstance(link.joint, Prismatic)]
+def _slides(robot: Robot) -> list[SlideJoint]:
+    return [link.joint for link in robot.links if isinstance(link.joint, SlideJoint)]
 
 
 def balance_sentence(share: float, robot: Robot) -> str:

@@ -6,7 +6,20 @@ from flexarm.robot.drives import Drive, Stop
 from flexarm.robot.errors import DescriptionError, UnitsWarning
 from flexarm.robot.flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines
 from flexarm.robot.io.files import load, save, schema
-from flexarm.robot.joints import FixedPrismatic, MovingJoint, Revolute, RidingJoint, Sleeve, SlidingPrismatic, Weld
+from flexarm.robot.joints import (
+    Cylindrical,
+    FixedPrismatic,
+    MovingJoint,
+    Planar,
+    Prismatic,
+    Revolute,
+    RidingJoint,
+    Screw,
+    Sleeve,
+    SlidingPrismatic,
+    Universal,
+    Weld,
+)
 from flexarm.robot.links import Link
 from flexarm.robot.masses import Material, PointMass
 from flexarm.robot.pose import Pose
@@ -14,6 +27,7 @@ from flexarm.robot.robot import Robot
 from flexarm.robot.sections import Section
 
 __all__ = [
+    "Cylindrical",
     "Damping",
     "DescriptionError",
     "Drive",
@@ -27,19 +41,23 @@ __all__ = [
     "MovingJoint",
     "OnLine",
     "OnPlane",
+    "Planar",
     "PointMass",
     "PointSupport",
     "Pose",
+    "Prismatic",
     "Reduced",
     "Revolute",
     "RidingJoint",
     "Robot",
+    "Screw",
     "Section",
     "Sleeve",
     "SlidingPrismatic",
     "Splines",
     "Stop",
     "UnitsWarning",
+    "Universal",
     "Weld",
     "library",
     "load",

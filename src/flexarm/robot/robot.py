@@ -154,9 +154,8 @@ class Robot(Description):
 
         Notes
         -----
-        Prismatic joints without given limits are limited by the ends of the link along which they slide. A flexible
-        part of zero length would have infinite frequencies; therefore a hundredth of the length is left to each part
-        that bends.
+        Joints that slide along a link are limited by its ends unless limits are given. A flexible part of zero length
+        would have infinite frequencies; therefore a hundredth of the length is left to each part that bends.
         """
         link = self.link(link.name if isinstance(link, Link) else link)
         joint = link.joint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,7 +30,7 @@ class SupportedTypes:
     """Kinds of parts that a package supports, by family; families that it does not use are left out."""
 
     package: str
-    known: dict[type[Description], tuple[type[Description], ...]]
+    known: Mapping[type[Description], tuple[type[Description], ...] | Callable[[], tuple[type[Description], ...]]]
 
     def require(self, robot: Robot) -> None:
         """Raise DescriptionError if a part of the robot is of another kind; subclasses are other kinds."""
@@ -44,10 +45,14 @@ class SupportedTypes:
 
     def refuses(self, kind: type[Description]) -> list[type[Description]]:
         """Return the families as whose member the kind is not supported."""
-        return [family for family, known in self.known.items() if issubclass(kind, family) and kind not in known]
+        return [each for each in self.known if issubclass(kind, each) and kind not in self._known(each)]
+
+    def _known(self, family: type[Description]) -> tuple[type[Description], ...]:
+        found = self.known[family]
+        return found() if callable(found) else found
 
     def _refusal(self, kind: type, family: type[Description]) -> str:
-        names = ", ".join(each.__name__ for each in self.known[family])
+        names = ", ".join(each.__name__ for each in self._known(family))
         return f"{self.package} cannot take a {PART_NAMES[family]} of the kind {kind.__name__} (known: {names})"
 
 

@@ -22,7 +22,7 @@ from flexarm.foundation.validation import Array
 from flexarm.integrators.state import Layout
 from flexarm.results.step_history import LOW_ORDER, between
 from flexarm.robot import FixedPrismatic, Link, MovingJoint, RidingJoint, Robot
-from flexarm.robot.joints import Prismatic
+from flexarm.robot.joints import SlideJoint
 
 BEYOND_REASON = 10.0  # lengths of a link
 CURLED_FACTOR = 10  # times that, where links may be curled up
@@ -92,7 +92,7 @@ class EventDetector:
         self.ends = {
             system.joint(link.name).index: (link.name, length)
             for link in system.robot.links
-            if isinstance(link.joint, Prismatic) and link.joint.stop is not None
+            if isinstance(link.joint, SlideJoint) and link.joint.stop is not None
             if (length := _slideway(system.robot, link)) is not None
         }
         self.conditions = [

@@ -33,7 +33,7 @@ from flexarm.integrators.step_size import LARGEST_RTOL, SMALLEST_RTOL, STABILITY
 from flexarm.integrators.stepper import ScalarStepper
 from flexarm.results.step_history import Recorder, Statistics
 from flexarm.robot import Link, Robot
-from flexarm.robot.joints import MovingJoint, Prismatic
+from flexarm.robot.joints import MovingJoint, SlideJoint
 from flexarm.simulation.events import EventDetector
 from flexarm.simulation.single_run import SingleRun
 
@@ -137,7 +137,7 @@ def _smooth(robot: Robot) -> bool:
 
 def _on_mesh(robot: Robot) -> bool:
     """Return True if a slide counts by the nodes of a mesh."""
-    return any(isinstance(joint, Prismatic) and joint.on_mesh for joint in _moving_joints(robot))
+    return any(isinstance(joint, SlideJoint) and joint.on_mesh for joint in _moving_joints(robot))
 
 
 def _moving_joints(robot: Robot) -> list[MovingJoint]:
@@ -261,4 +261,4 @@ def lightest(masses: Array, motors: Array) -> Array:
 
 def _lever(link: Link) -> float:
     """Return the lever of a motor's coordinate (m), or 1 if the coordinate is a length."""
-    return 1.0 if isinstance(link.joint, Prismatic) else link.length
+    return 1.0 if isinstance(link.joint, SlideJoint) else link.length

@@ -16,7 +16,7 @@ from flexarm.dynamics.system import System
 from flexarm.foundation.messages import collect_warnings, describe_unknown, error_text, shown, suggestion
 from flexarm.foundation.validation import real
 from flexarm.robot import DescriptionError, Robot
-from flexarm.robot.joints import Prismatic
+from flexarm.robot.joints import SlideJoint
 from flexarm.robot.path_updates import value_at
 from flexarm.sweeps.apply_changes import (
     ROOTS,
@@ -94,7 +94,7 @@ def _unit_of_joint(unit: str, robot: Robot, name: str) -> str:
     if not sliding or not link:
         return unit
     joint = robot.links[int(link)].joint if link.isdecimal() else robot.link(link).joint
-    return sliding.partition(" in ")[0] if isinstance(joint, Prismatic) else turning
+    return sliding.partition(" in ")[0] if isinstance(joint, SlideJoint) else turning
 
 
 def _words(path: str) -> str:

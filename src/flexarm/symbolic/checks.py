@@ -27,7 +27,7 @@ from flexarm.robot import (
     Weld,
 )
 from flexarm.robot.flexibility import Basis
-from flexarm.robot.joints import Joint, Prismatic
+from flexarm.robot.joints import Joint, SlideJoint
 from flexarm.robot.supported_types import SupportedTypes
 
 SUPPORTED_KINDS = SupportedTypes(
@@ -130,7 +130,7 @@ def is_meshed(link: Link) -> bool:
 
 def has_mesh_contact(link: Link) -> bool:
     """Return True if the joint of a link is in contact with a node or element, whose number is in k."""
-    return isinstance(link.joint, Prismatic) and link.joint.on_mesh
+    return isinstance(link.joint, SlideJoint) and link.joint.on_mesh
 
 
 def clamped_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
@@ -143,7 +143,7 @@ def clamped_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
 
 def _check_contact(where: str, link: Link, parent: Link | None, k: Mapping[str, int]) -> None:
     """Check that k contains the node or element that a joint touches."""
-    assert isinstance(link.joint, Prismatic)
+    assert isinstance(link.joint, SlideJoint)
     contact, mesh = link.joint.contact, link if isinstance(link.joint, FixedPrismatic) or parent is None else parent
     if not is_meshed(mesh):
         raise ValueError(

@@ -12,7 +12,7 @@ from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.model import all_integrals
 from flexarm.robot import Drive, FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
 from flexarm.robot.flexibility import FAMILIES
-from flexarm.robot.joints import Prismatic
+from flexarm.robot.joints import SlideJoint
 from flexarm.symbolic import algebra, checks
 from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, Scales, X, coordinate_exponents, number, numbers, vector
 from flexarm.symbolic.beams import Beam, ClosedFormShapes, SectionPose, moving_section_pose, node_pose, section_pose
@@ -86,7 +86,7 @@ class Model:
 
     def _beam(self, i: int, integrals: LinkIntegrals, rear: LinkIntegrals | None) -> Beam:
         link, own, n = self.robot.links[i], self.coordinates.own[i], i + 1
-        of, slides = f"of link {n} ({link.name})", isinstance(link.joint, Prismatic)
+        of, slides = f"of link {n} ({link.name})", isinstance(link.joint, SlideJoint)
         length = self._parameter(f"l_{n}", link.length, f"length {of}", "m")
         m = self._parameter(f"m_{n}", link.beam_mass / link.length, f"mass per length {of}", "kg/m")
         rotary = self._rotary(n, link, of)
@@ -173,7 +173,7 @@ class Model:
         flat = yaw(link.joint.mount_matrix)
         if flat is None:
             steps.append(constant_rotation(link.joint.mount_matrix))
-        elif flat or isinstance(link.joint, Prismatic):
+        elif flat or isinstance(link.joint, SlideJoint):
             meaning = f"angle from its parent to link {i + 1} ({link.name})"
             steps.append(rotation_about(AXES[2], self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
         if isinstance(link.joint, Revolute):

@@ -312,4 +312,4 @@ def link_signature(equations: Equations, i: int, parameters: Parameters) -> tupl
     if above is not None:
         entries += _under(nodes_path(above), parameters)
     seats = None if above is None else (above.local.count, above.local.elastic.start, above.local.elastic.stop)
-    return description, entries, body.local.joint, body.local.motor, body.local.count, seats
+    return description, entries, body.local.freedoms, body.local.motor, body.local.count, seats
