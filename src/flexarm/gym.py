@@ -249,16 +249,14 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         """Add noise to the coordinates and rates of joints and of the motors behind elastic drives."""
         system, q, v = self.sim.system, np.array(self.sim.q), np.array(self.sim.v)
         for link in system.robot.links:
-            own = [each for each in system.coordinates if each.link == link.name and each.kind != "elastic"]
-            if not own:
-                continue
-            turn, rate = self.np_random.normal(0.0, self._noise, 2)
-            at = q[system.joint(link.name).index]
-            travel = system.robot.travel(link)
-            moved = at + turn if travel is None else np.clip(at + turn, *travel)
-            for each in own:
-                q[each.index] += moved - at
-                v[each.index] += rate
+            motors = [each for each in system.coordinates if each.link == link.name and each.kind == "motor"]
+            for joint, travel in zip(system.joints(link.name), system.robot.travels(link), strict=True):
+                turn, rate = self.np_random.normal(0.0, self._noise, 2)
+                at = q[joint.index]
+                moved = at + turn if travel is None else np.clip(at + turn, *travel)
+                for each in (joint, *motors):
+                    q[each.index] += moved - at
+                    v[each.index] += rate
         self.sim.reset(q, v, self.sim.t)
 
     def _default_names(self) -> list[str]:

@@ -192,8 +192,8 @@ def campbell(
         raise TypeError(f"joint = {shown(joint)}: must be the name of a link")
     try:
         system.joint(joint)
-    except KeyError as error:
-        raise KeyError(f"joint: {error.args[0]}") from None
+    except (KeyError, ValueError) as error:
+        raise type(error)(f"joint: {error.args[0]}") from None
     if not isinstance(system.robot.link(joint).joint, Revolute):
         raise ValueError(f"joint = {joint!r}: must be a hinge, about which the robot can turn for ever")
     if system.constraints:

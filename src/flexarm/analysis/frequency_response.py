@@ -277,7 +277,7 @@ def _holding_torques(system: System, start: Run) -> dict[str, float]:
     if system.constraints:
         return {}
     forces = system.inverse_dynamics(start.array("q")[0], None, None)
-    return {f"torque.{each.link}": float(forces[each.coordinate.index] / each.gear) for each in system.actuators}
+    return {f"torque.{each.name}": float(forces[each.coordinate.index] / each.gear) for each in system.actuators}
 
 
 def _warn_of_start(run: Run, system: System, start: Run, first: float) -> None:
@@ -303,7 +303,7 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
     here = (time >= first) & (time <= last)
     acting = []
     for each in system.actuators:
-        name = f"torque.{each.link}"
+        name = f"torque.{each.name}"
         torque, joint = np.asarray(run[name])[here], run.array("a")[here, each.coordinate.index]
         still = holds.get(name, float(torque[0]))
         driven = source == derivative(each.coordinate.name, 2)

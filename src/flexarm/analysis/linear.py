@@ -244,7 +244,7 @@ class SmallMotions:
             tuple(Signal(each.name, each.unit) for each in self.given),
             tuple(Signal(each.name, each.unit) for each in outputs),
             at=dict(zip(system.names, self.q.tolist())),
-            held={each.link: float(self.held_forces[each.coordinate.index] / each.gear) for each in system.actuators},
+            held={each.name: float(self.held_forces[each.coordinate.index] / each.gear) for each in system.actuators},
             made_from=self._second_order(),
             speeds={name: rate for name, rate in zip(system.names, self.v.tolist()) if rate},
             outputs_at={each.name: derivatives.value(each) for each in outputs},
@@ -267,7 +267,7 @@ class SmallMotions:
         if not holding:
             return
         actuated = {each.coordinate.index: each for each in system.actuators if each.coordinate.index in holding}
-        words = [f"{forces[k] / each.gear:.4g} {each.unit} at '{each.link}'" for k, each in sorted(actuated.items())]
+        words = [f"{forces[k] / each.gear:.4g} {each.unit} at '{each.name}'" for k, each in sorted(actuated.items())]
         bent = [system.names[k] for k in holding if k not in actuated]
         if bent:
             words.append(f"forces on {', '.join(repr(each) for each in bent[:3])}{', ...' if len(bent) > 3 else ''}")

@@ -280,19 +280,17 @@ def _compute_modes(system: System, q: Array, speed: Array, kept: list[int]) -> M
 
 def steady_speeds(system: System, v: Array) -> tuple[Array, set[int]]:
     """Return the speeds of all coordinates, motors included, and the actuated coordinates that are held at them."""
-    speed, held, actuated = np.zeros(system.nq), set(), _actuated_coordinates(system)
+    speed, held = v.astype(float), set()
     for place in np.flatnonzero(v):
         each = system.coordinates[place]
         if each.kind == "elastic":
             raise ValueError(f"v: '{each.name}' is a deflection; only joints turn steadily")
-        speed[system.joint(each.link).index] = speed[actuated[each.link]] = v[place]
-        held.add(actuated[each.link])
+        for actuator in system.actuators:
+            pair = [actuator.joint.index, actuator.coordinate.index]
+            if place in pair:
+                speed[pair] = v[place]
+                held.add(actuator.coordinate.index)
     return speed, held
-
-
-def _actuated_coordinates(system: System) -> dict[str, int]:
-    """Return the index of the coordinate on which each joint's actuator acts, by link name."""
-    return {each.link: each.coordinate.index for each in system.actuators}
 
 
 def vibrating_coordinates(system: System, joints: Hold | Mapping[str, Hold], held: set[int]) -> list[int]:
@@ -306,8 +304,7 @@ def vibrating_coordinates(system: System, joints: Hold | Mapping[str, Hold], hel
             raise KeyError(f"joints: there is no link '{name}'{suggestion(str(name), names)}")
         if hold not in ("free", "locked"):
             raise ValueError(f"joints: '{hold}' for link '{name}' is neither 'free' nor 'locked'")
-    actuated = _actuated_coordinates(system)
-    locked = {actuated[name] for name, hold in holds.items() if hold == "locked" and name in actuated}
+    locked = {each.coordinate.index for each in system.actuators if holds.get(each.link) == "locked"}
     return [k for k in range(system.nq) if k not in locked | held]
 
 
@@ -337,14 +334,14 @@ def _rigid_body_motions(system: System, kept: list[int], K: Array, geometric: Ar
     """
     n = len(kept)
     change = np.eye(n)
-    joints, actuated = [], {each.coordinate.index for each in system.actuators}
-    for place, k in enumerate(kept):
-        if k not in actuated:
-            continue
-        joints.append(place)
-        turned = system.joint(system.coordinates[k].link).index
-        if turned in kept:
-            change[kept.index(turned), place] = 1.0  # the link turns with its motor
+    motors = {each.link: each.index for each in system.coordinates if each.kind == "motor"}
+    joints = []
+    for each in system.coordinates:
+        leader = motors.get(each.link, each.index)
+        if each.kind == "joint" and leader in kept:
+            joints.append(kept.index(leader))
+            if each.index in kept:
+                change[kept.index(each.index), joints[-1]] = 1.0  # the link turns with its motor
     others = [k for k in range(n) if k not in joints]
     stiffness = change.T @ K @ change
     follow = np.zeros((n, len(joints)))
@@ -428,8 +425,10 @@ def locked_joints(system: System, q: Vector = None) -> dict[str, Hold]:
     >>> locked_joints(System(library.two_link_arm(), native=False))
     {'upper': 'locked', 'fore': 'locked'}
     """
-    links = [each.link for each in system.actuators]
+    driven: dict[str, set[int]] = {}
+    for each in system.actuators:
+        driven.setdefault(each.link, set()).add(each.coordinate.index)
     if not system.constraints:
-        return dict.fromkeys(links, "locked")
+        return dict.fromkeys(driven, "locked")
     held = holdable_coordinates(system, Assembly(system, ()).posture(system.posture(q)))
-    return {each.link: "locked" if each.coordinate.index in held else "free" for each in system.actuators}
+    return {link: "locked" if own <= set(held) else "free" for link, own in driven.items()}

@@ -21,7 +21,6 @@ from flexarm.dynamics.system import System, as_system
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
-from flexarm.robot.joints import SlideJoint
 
 FRAME_TOLERANCE = 1e-6  # deviation of the axes of a frame from orthonormality
 Component = Literal["x", "y", "z", "rx", "ry", "rz"]
@@ -48,7 +47,8 @@ class RigidTwin:
         if not self.rigid.nq:
             raise ValueError(f"robot '{self.robot.name}' has no joint that could move")
         self.joints = [self.system.index(name) for name in self.rigid.names]  # among the robot's coordinates
-        found = [self.robot.travel(each.link) or (-np.inf, np.inf) for each in self.rigid.coordinates]
+        travels = [each for link in self.robot.links for each in self.robot.travels(link)]
+        found = [travel or (-np.inf, np.inf) for travel in travels]
         self.travel = tuple(np.array(found).T)  # lowest and highest coordinates
 
     def moving_joints(self, link: str) -> list[int]:
@@ -132,6 +132,16 @@ def require_tree(system: System, what: str) -> None:
         )
 
 
+def require_actuated(system: System, what: str) -> None:
+    """Raise ValueError for robots with passive joints, whose motion actuators do not determine alone."""
+    passive = [link.name for link in system.robot.links if link.joint.is_passive]
+    if passive:
+        raise ValueError(
+            f"robot '{system.robot.name}' has passive joints ({', '.join(passive)}); {what} is for robots with an "
+            "actuator at every joint"
+        )
+
+
 @dataclass(frozen=True)
 class Target:
     """Target position (3,) and, if they matter, axes (3, 3)."""
@@ -165,8 +175,8 @@ class PostureSearch:
     ) -> None:
         self.twin, self.place, self.rows, self.moving, self.start = twin, place, list(rows), list(moving), start
         self._system, self._length = twin.rigid, float(sum(link.length for link in twin.robot.links))
-        joints = [twin.robot.link(twin.rigid.coordinates[k].link).joint for k in moving]
-        self.sizes = np.array([self._length if isinstance(joint, SlideJoint) else 1.0 for joint in joints])
+        units = [twin.rigid.coordinates[k].unit for k in moving]
+        self.sizes = np.array([self._length if unit == "m" else 1.0 for unit in units])
         self.scales = np.array([self._length if row < 3 else 1.0 for row in rows])
         self._low, self._high = (end[self.moving] / self.sizes for end in twin.travel)
 

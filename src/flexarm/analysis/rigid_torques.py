@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flexarm.analysis.inverse_kinematics import DEFAULT_START_COUNT, posture_search
-from flexarm.analysis.rigid_kinematics import GAP_TOLERANCE, Component, PostureSearch, Target, require_tree
+from flexarm.analysis.rigid_kinematics import (
+    GAP_TOLERANCE,
+    Component,
+    PostureSearch,
+    Target,
+    require_actuated,
+    require_tree,
+)
 from flexarm.analysis.tip_paths import TipPath, tip_path
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
@@ -183,6 +190,7 @@ def rigid_torques(
     search = posture_search(robot, way.axes is not None, q0, link, x, components, joints)
     rigid = search.twin.rigid
     require_tree(search.twin.system, "inverse dynamics along a path")
+    require_actuated(search.twin.system, "inverse dynamics along a path")
     times, states = PathFollower(search, way).follow_path()
     twin, gears = search.twin, np.array([each.gear for each in rigid.actuators])
     torques = states[:, 3, [each.coordinate.index for each in rigid.actuators]] / gears

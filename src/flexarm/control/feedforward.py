@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.rigid_kinematics import require_tree
+from flexarm.analysis.rigid_kinematics import require_actuated, require_tree
 from flexarm.analysis.rigid_torques import refine_grid
 from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known, values_by_link
 from flexarm.dynamics.equilibrium import equilibrium
@@ -115,9 +115,9 @@ def gravity_torque(
         return given_torques(_holding_torques(system, joints, at, model), "gravity", rate)
     weigh, signals = system, None
     if model == "rigid":
-        weigh, own = System(system.robot.rigid(), native=False), {each.link: each.signal for each in joints}
-        signals = tuple(own[each.link] for each in weigh.coordinates)
-    places = tuple(weigh.joint(link).index for link in links)
+        weigh, own = System(system.robot.rigid(), native=False), {each.joint: each.signal for each in joints}
+        signals = tuple(own.get(name, name) for name in weigh.names)
+    places = tuple(weigh.index(each.joint) for each in joints)
     return composed(Weight(weigh.casadi["gravity"], tuple(joints), places, signals), links, rate=rate)
 
 
@@ -154,9 +154,9 @@ def _holding_torques(
     """Return the constant torques by link that hold the robot at a posture."""
     if model == "rigid":
         twin = System(system.robot.rigid(), native=False)
-        forces = twin.gravity({twin.joint(link).name: each for link, each in at.items()})
-        return {each.link: float(forces[twin.joint(each.link).index] / each.gear) for each in joints}
-    names = {each.link: {each.signal, system.joint(each.link).name} for each in joints}
+        forces = twin.gravity(equilibrium(twin, {each.joint: at[each.link] for each in joints}))
+        return {each.link: float(forces[twin.index(each.joint)] / each.gear) for each in joints}
+    names = {each.link: {each.signal, each.joint} for each in joints}
     q = equilibrium(system, {name: at[link] for link, both in names.items() for name in both})
     forces = system.inverse_dynamics(q, None, None)
     return {each.link: float(forces[system.index(each.signal)] / each.gear) for each in joints}
@@ -170,7 +170,7 @@ def quasi_static(system: System, q: Array, v: Array, a: Array) -> tuple[Array, A
     for state, given in zip(states, (q, v, a), strict=True):
         state[:, driven] = given
         for k, each in enumerate(system.actuators):
-            state[:, system.joint(each.link).index] = given[:, k]
+            state[:, each.joint.index] = given[:, k]
     at, speeds, accelerations = states
     if not passive:
         return at, speeds, accelerations
@@ -249,6 +249,7 @@ def feedforward(
     if model not in ("rigid", "quasi-static"):
         raise ValueError(f"model = {shown(model)}: must be 'rigid' or 'quasi-static'")
     require_tree(system, "a feedforward torque")
+    require_actuated(system, "a feedforward torque")
     links = [each.link for each in driven_joints(system)]
     given = values_by_link("motion", motion, links)
     profiles = {link: profile(given[link], f"motion['{link}']") for link in links}

@@ -26,7 +26,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.rigid_kinematics import RigidTwin, require_tree
+from flexarm.analysis.rigid_kinematics import RigidTwin, require_actuated, require_tree
 from flexarm.codegen.library import building
 from flexarm.control.feedforward import plain
 from flexarm.control.per_joint import complete_by_link, joint_numbers, joint_references
@@ -112,13 +112,14 @@ def computed_torque(
     """
     twin = RigidTwin(robot)
     require_tree(twin.system, "computed torque")
-    rigid, links = twin.rigid, [each.link for each in twin.rigid.coordinates]
+    require_actuated(twin.system, "computed torque")
+    rigid, links = twin.rigid, list(twin.rigid.inputs)
     gains = {"kp": joint_numbers("kp", kp, links), "kd": joint_numbers("kd", kd, links)}
     damping = joint_numbers("fast", fast, links, least=0.0)
     if any(damping):
         gains["fast"] = damping
     fields = {"rate": rate, "limit": limit, "sensors": sensors, "actuators": actuators}
-    profiles = joint_references(references, list(rigid.names))
+    profiles = joint_references(references, rigid.names, links)
     gears = {link: each.gear for link, each in zip(rigid.inputs, twin.system.actuators, strict=True)}
     with building:
         recoil = _recoil(twin) if any(damping) else None
@@ -234,8 +235,9 @@ def elastic_joint_linearization(
     """
     twin = RigidTwin(robot)
     require_tree(twin.system, "feedback linearization")
+    require_actuated(twin.system, "feedback linearization")
     _require_elastic_joints(twin.system)
-    names, links = twin.rigid.names, [each.link for each in twin.rigid.coordinates]
+    names, links = twin.rigid.names, list(twin.rigid.inputs)
     if isinstance(poles, Mapping):
         rows = [_polynomial(f"poles['{link}']", each) for link, each in complete_by_link("poles", poles, links)]
     else:
@@ -243,7 +245,7 @@ def elastic_joint_linearization(
     # coefficients of the errors and of their derivatives
     gains = {f"k{k}": [row[k] for row in rows] for k in range(ORDER)}
     fields = {"rate": rate, "limit": limit, "sensors": sensors, "actuators": actuators}
-    profiles = joint_references(references, list(names))
+    profiles = joint_references(references, names, links)
     for name, each in list(profiles.items()):
         profiles[derivative(name, 2)] = second_rate(each, f"references['{name}']")
     motors = tuple(f"{link}.motor" for link in links)
@@ -262,7 +264,7 @@ def _require_elastic_joints(system: System) -> None:
             "feedback makes it linear; take fa.computed_torque with fast=..., or rigid links"
         )
     motors = {each.link for each in system.coordinates if each.kind == "motor"}
-    for link in system.inputs:
+    for link in dict.fromkeys(each.link for each in system.actuators):
         drive = elastic_drive(robot.link(link))
         if link not in motors or drive is None:
             raise ValueError(

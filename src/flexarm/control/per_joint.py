@@ -27,10 +27,15 @@ INTEGRAL_RATIO = 0.2  # ki / (kp omega), omega the bandwidth in rad/s
 
 @dataclass(frozen=True)
 class DrivenJoint:
-    """Joint with an actuator: link, coordinate that a law reads, and generalised force per actuator unit (`gear`)."""
+    """Joint with an actuator.
+
+    link: name of the actuator's input, which is that of the link. signal: coordinate that a law reads.
+    joint: coordinate of the joint. gear: generalised force per unit of the actuator.
+    """
 
     link: str
     signal: str
+    joint: str
     gear: float
 
 
@@ -39,9 +44,10 @@ def driven_joints(system: System, side: Side = "motor") -> list[DrivenJoint]:
     if side not in ("motor", "joint"):
         raise ValueError(f"side = {shown(side)}: must be 'motor' or 'joint'")
     if not system.actuators:
-        raise ValueError(f"robot '{system.robot.name}' has no joint that could be driven")
+        passive = " (its joints are passive: actuated = false)" if system.nq else ""
+        raise ValueError(f"robot '{system.robot.name}' has no joint that could be driven{passive}")
     return [
-        DrivenJoint(each.link, each.coordinate.name if side == "motor" else system.joint(each.link).name, each.gear)
+        DrivenJoint(each.name, (each.coordinate if side == "motor" else each.joint).name, each.joint.name, each.gear)
         for each in system.actuators
     ]
 
@@ -109,9 +115,8 @@ def complete_by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) 
     return [(link, given[link]) for link in links]
 
 
-def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:
+def joint_references(given: Any, names: Sequence[str], links: Sequence[str]) -> dict[str, Profile]:
     """Return a profile for each joint's coordinate, from references by link or by coordinate."""
-    links = [name.removesuffix(".q") for name in names]
     found = values_by_link("references", given, links)
     return {name: profile(found[link], f"references['{link}']") for name, link in zip(names, links, strict=True)}
 
@@ -175,7 +180,7 @@ def _effective_inertias(system: System, posture: Mapping[str, float]) -> dict[st
     """Return the inertia that each joint of the rigid twin moves, rotors included, by link; loops share theirs."""
     twin = System(system.robot.rigid(), native=False)
     given = {name: value for name, value in posture.items() if name in twin.names}
-    joints = {each.link: twin.joint(each.link).index for each in driven_joints(system)}
+    joints = {each.link: twin.index(each.joint) for each in driven_joints(system)}
     if not twin.constraints:
         mass = np.diag(twin.mass_matrix(given or None))
         return {link: float(mass[place]) for link, place in joints.items()}

@@ -144,10 +144,14 @@ def _holding(system: System, loose: list[int]) -> str:
     """Return a clause that names the coordinates that were held."""
     held = [name for k, name in enumerate(system.names) if k not in loose]
     which = f"held were {', '.join(held)}" if held else "no joint was held"
-    return f"; {which}: name in q the joints that are to be held, {{'{system.actuators[0].link}.q': 0.0}}"
+    if not system.actuators:
+        return f"; {which}: no joint has an actuator"
+    return f"; {which}: name in q the joints that are to be held, {{'{system.actuators[0].joint.name}': 0.0}}"
 
 
 MAX_NEWTON_ITERATIONS = 50
+MAX_SETTLING_ITERATIONS = 300
+NEUTRAL_SHARE = 1e-12  # of the largest stiffness or force: what is smaller is rounding
 MAX_NEWTON_CHANGE = 0.3  # largest accepted change in one step, in units of a coordinate's size
 INITIAL_LOAD_STEP, MIN_LOAD_STEP = 0.25, 1e-4  # increments of the load, as shares of gravity
 
@@ -161,12 +165,14 @@ def equilibrium(robot: Robot | System, q: Vector = None) -> Array:
         Robot, or its equations of motion. For a `Robot`, links with `stiffening="auto"` are replaced by exact links
         where they bend too far.
     q : array_like or mapping, shape (nq,), optional
-        Posture: values of the held coordinates, and start of the iteration for the others; zero if omitted.
+        Posture: values of the held coordinates, and start of the iteration for the others, such as passive joints;
+        zero if omitted.
 
     Returns
     -------
     ndarray, shape (nq,)
-        Coordinates in equilibrium. A joint with an elastic drive is held at its motor, a joint without one itself.
+        Coordinates in equilibrium. A joint with an elastic drive is held at its motor, a joint without one itself, a
+        passive joint is not held.
 
     Raises
     ------
@@ -179,9 +185,10 @@ def equilibrium(robot: Robot | System, q: Vector = None) -> Array:
 
     Notes
     -----
-    The equilibrium is computed by Newton's method; where links bend far, gravity is increased in steps. In a robot with
-    constraints, joints are held as long as the others can still meet the constraints: first those named in a mapping q,
-    then in the robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`.
+    The equilibrium is computed by Newton's method; where links bend far, gravity is increased in steps. Passive joints
+    first settle where the potential energy is least, downhill from q; where nothing moves them they stay. In a robot
+    with constraints, driven joints are held as long as the others can still meet the constraints: first those named in
+    a mapping q, then in the robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`.
 
     Examples
     --------
@@ -227,10 +234,43 @@ def _unconstrained(system: System, out: Array) -> Array:
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:
         return out
+    if any(link.joint.is_passive for link in system.robot.links):
+        return _settle(system, out, loose)
     found = _newton(system, out, loose, 1.0)
     if found is None:  # too far for one step: increase the load, starting at the straight robot
         found = _follow_load(system, out, loose)
     return _require_stable(system, found, loose)
+
+
+def _settle(system: System, q: Array, loose: list[int]) -> Array:
+    """Return the posture of least potential energy downhill from q, for robots with passive joints.
+
+    Directions of negative stiffness are descended as if it were positive. Directions without stiffness and force are
+    left alone.
+    """
+    out, here, last = q.copy(), np.ix_(loose, loose), np.inf
+    scale = (system.sizes * system.meshes)[loose]
+    for _ in range(MAX_SETTLING_ITERATIONS):
+        force = (system.gravity(out) + system.spring_forces(out))[loose] * scale
+        K = (system.stiffness_matrix(out) + system.gravity_stiffness(out))[here] * np.outer(scale, scale)
+        values, vectors = np.linalg.eigh((K + K.T) / 2)
+        along, noise = vectors.T @ force, NEUTRAL_SHARE * max(np.abs(K).max(), np.abs(force).max(), 1e-300)
+        slopes = np.where(np.abs(values) > noise, np.abs(values), np.inf)
+        pushed = np.isinf(slopes) & (np.abs(along) > noise)
+        slopes[pushed] = np.abs(along[pushed]) / MAX_NEWTON_CHANGE
+        change = -vectors @ (along / slopes)
+        size = float(np.abs(change).max())
+        if size < 1e-13 or last / 2 < size < 1e-8:
+            if values[0] < -noise:
+                worst = system.names[loose[int(np.abs(vectors[:, 0]).argmax())]]
+                raise ArithmeticError(
+                    f"no stable equilibrium was found: '{worst}' gives way at this posture; give another start in q"
+                )
+            return out
+        out[loose] += scale * change * min(1.0, MAX_NEWTON_CHANGE / size)
+        last = size
+    worst = system.names[loose[int(np.abs((out - q)[loose] / scale).argmax())]]
+    raise ArithmeticError(f"no static equilibrium was found: '{worst}' does not settle")
 
 
 def _follow_load(system: System, q: Array, loose: list[int]) -> Array:

@@ -83,6 +83,15 @@ def state_names(coordinates: Iterable[str]) -> dict[str, tuple[str, int]]:
     }
 
 
+def joint_coordinate(input_name: str) -> str:
+    """Return the coordinate of the joint that an input drives, from the name of the input.
+
+    >>> joint_coordinate("upper"), joint_coordinate("cart.x")
+    ('upper.q', 'cart.x')
+    """
+    return input_name if "." in input_name else f"{input_name}.q"
+
+
 def split_place(name: str) -> tuple[str, str] | None:
     """Return link and text in brackets of a place such as `fore(0.2)`; None if it is spelled otherwise."""
     match = _PLACE.fullmatch(name)

@@ -17,7 +17,8 @@ from flexarm.dynamics.bodies import Body
 from flexarm.dynamics.model import Chain, lumps
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.robot import FixedPrismatic, MovingJoint, Revolute, RidingJoint, Robot, Sleeve
+from flexarm.robot import MovingJoint, RidingJoint, Robot, Sleeve
+from flexarm.robot.joints import Joint, TurnAbout
 
 X_AXIS = np.array([1.0, 0.0, 0.0])
 TWIST_LEVER = 0.1  # distance from the axis at which twist is a displacement, as a share of the length
@@ -75,13 +76,24 @@ class _Frame(NamedTuple):
 
 
 def is_supported(robot: Robot) -> bool:
-    """Return True if the robot has no constraints and no link slides along its own shapes or along a mesh."""
+    """Return True if all joints are driven hinges, slides along smooth links or welds, and nothing else holds links."""
     return not robot.every_constraint and not any(
-        isinstance(link.joint, (FixedPrismatic, Sleeve))
-        or (isinstance(link.joint, RidingJoint) and link.joint.on_mesh)
+        link.joint.is_passive
+        or not (_is_smooth_slide(link.joint) or hinge_axis(link.joint) is not None or not link.joint.freedoms)
         or (link.flexible is not None and link.flexible.loose)
         for link in robot.links
     )
+
+
+def hinge_axis(joint: Joint) -> Array | None:
+    """Return the axis of a joint that is a hinge, in its own axes; None for other joints."""
+    motions = joint.elementary_motions
+    is_hinge = len(motions) == 1 and isinstance(motions[0], TurnAbout) and motions[0].ratio is None
+    return np.array(motions[0].axis) if is_hinge else None
+
+
+def _is_smooth_slide(joint: Joint) -> bool:
+    return isinstance(joint, RidingJoint) and not isinstance(joint, Sleeve) and not joint.on_mesh
 
 
 def straight_robot(chains: Sequence[Chain], posture: dict[str, float]) -> StraightRobot:
@@ -159,8 +171,7 @@ def _root(
         move[:, column] += X_AXIS
         frame = frame._replace(move=move)
     frame = _turned(frame, np.array(joint.mount_matrix))
-    if isinstance(joint, Revolute) and column is not None:
-        axis = np.array(joint.axis_vector)
+    if (axis := hinge_axis(joint)) is not None and column is not None:
         turn = frame.turn.copy()
         turn[:, column] += axis
         frame = _turned(frame._replace(turn=turn), _rotation(axis, q))
@@ -278,6 +289,7 @@ def _basis(
         if joint is None or not isinstance(moving, MovingJoint):
             continue
         damping[joint, joint] += moving.viscous
+        stiffness[joint, joint] += moving.stiffness
         if motor is not None and moving.drive is not None and moving.drive.stiffness is not None:
             spring = np.array([[1.0, -1.0], [-1.0, 1.0]])
             stiffness[np.ix_([joint, motor], [joint, motor])] += moving.drive.stiffness * spring

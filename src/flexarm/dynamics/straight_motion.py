@@ -11,9 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from flexarm.dynamics.model import lumps
-from flexarm.dynamics.straight_links import X_AXIS, StraightLink, StraightRobot
+from flexarm.dynamics.straight_links import X_AXIS, StraightLink, StraightRobot, hinge_axis
 from flexarm.foundation.validation import Array
-from flexarm.robot import Revolute, RidingJoint
 
 Wrench = tuple[Array, Array]  # force and moment, each (times, 3)
 
@@ -55,9 +54,9 @@ class _LinkMotion:
         self.turn, self.turn_rate, self.acceleration = np.zeros((3, count, 3))
         self.force, self.moment = np.zeros((2, count, 3))
         joint = link.body.link.joint
-        self.rides = isinstance(joint, RidingJoint)
+        self.rides = joint.rides
         by = np.broadcast_to(np.array(joint.mount_matrix), (count, 3, 3))
-        self.axis = np.array(joint.axis_vector) if isinstance(joint, Revolute) else None
+        self.axis = hinge_axis(joint)
         self.by = by if self.axis is None else by @ _rotations(self.axis, self.q)  # to the axes of the parent
 
     @property

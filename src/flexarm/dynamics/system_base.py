@@ -233,7 +233,7 @@ class SystemBase:
         return self._chain.coordinates.input_matrix.copy()
 
     def joint(self, link: str) -> Coordinate:
-        """Return the coordinate of a link's joint.
+        """Return the coordinate of a link's joint, which has only one.
 
         Parameters
         ----------
@@ -249,11 +249,74 @@ class SystemBase:
         ------
         KeyError
             If the link does not exist or has no moving joint.
+        ValueError
+            If the joint has several coordinates.
+
+        See Also
+        --------
+        joints : Coordinates of a joint of any kind.
         """
-        for each in self.coordinates:
-            if each.link == link and each.kind == "joint":
-                return each
-        raise KeyError(f"there is no joint that moves link {shown(link)}{suggestion(link, self.inputs)}")
+        found = self.joints(link)
+        if not found:
+            moved = [each.link for each in self.coordinates if each.kind == "joint"]
+            raise KeyError(f"there is no joint that moves link {shown(link)}{suggestion(link, moved)}")
+        if len(found) > 1:
+            names = ", ".join(each.name for each in found)
+            raise ValueError(f"the joint of link '{link}' has several coordinates ({names}): take joints('{link}')")
+        return found[0]
+
+    def joints(self, link: str) -> tuple[Coordinate, ...]:
+        """Return the coordinates of a link's joint: one for each of its freedoms, none for a weld.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+
+        Returns
+        -------
+        tuple of Coordinate
+            The joint's coordinates.
+
+        Raises
+        ------
+        KeyError
+            If the link does not exist.
+        """
+        names = [each.name for each in self.robot.links]
+        if link not in names:
+            raise KeyError(f"there is no link {shown(link)}{suggestion(link, names)}")
+        return tuple(each for each in self.coordinates if each.link == link and each.kind == "joint")
+
+    def require_input(self, name: object, what: str) -> None:
+        """Raise KeyError if there is no input of a name.
+
+        Parameters
+        ----------
+        name : object
+            Name of an input.
+        what : str
+            Name of the argument in the message.
+
+        Raises
+        ------
+        KeyError
+            If there is no such input; the message says so if a joint is passive.
+        """
+        if name in self.inputs:
+            return
+        coordinates = {each.name: each for each in self.coordinates if each.kind == "joint"}
+        link = coordinates[name].link if name in coordinates else name
+        if link in [each.name for each in self.robot.links]:
+            joint = self.robot.link(str(link)).joint
+            if joint.is_passive:
+                raise KeyError(
+                    f"{what}: the joint of '{link}' is passive: nothing drives it, unless it has actuated = true"
+                )
+            own = [each.name for each in self.actuators if each.link == link]
+            if len(own) > 1:
+                raise KeyError(f"{what}: '{link}' has several inputs: {', '.join(own)}")
+        raise KeyError(f"{what}: there is no actuator at {shown(name)}{suggestion(str(name), self.inputs)}")
 
     def index(self, name: str) -> int:
         """Return the index of a coordinate in q.

@@ -183,8 +183,7 @@ def by_link(given: Mapping[str, Any], system: System, what: str, otherwise: floa
 
 def require_links(given: Mapping[str, Any], system: System, what: str) -> None:
     for name in given:
-        if name not in system.inputs:
-            raise KeyError(f"{what}: there is no actuator at '{name}'{suggestion(name, system.inputs)}")
+        system.require_input(name, what)
 
 
 def _wrong_count(count: int, system: System) -> str:

@@ -99,7 +99,7 @@ class Signals:
         """Return an input at a posture: the direction of a force depends on it."""
         system = self.system
         for k, each in enumerate(system.actuators):
-            if each.link == name:
+            if each.name == name:
                 return Input(name, each.unit, system.input_matrix[:, k])
         base, order = split_derivative(name)
         if order == 2 and base in system.names and system.coordinates[system.index(base)].kind != "elastic":
@@ -116,7 +116,7 @@ class Signals:
     @property
     def input_names(self) -> list[str]:
         """Names that are suggested for unknown ones."""
-        driven = [derivative(self.system.joint(each).name, 2) for each in self.system.inputs]
+        driven = [derivative(each.joint.name, 2) for each in self.system.actuators]
         return [*self.system.inputs, *driven, *(f"tip.{each}" for each in WRENCH_COMPONENTS)]
 
     # --- outputs ---

@@ -164,10 +164,10 @@ class Schedule:
         A law computes torques of all actuators: at such a joint they count as part of what the motion needs.
         """
         for actuator, given in zip(self.system.actuators, self.torques, strict=True):
-            named = actuator.link in torque if isinstance(torque, Mapping) else given != constant(0.0)
+            named = actuator.name in torque if isinstance(torque, Mapping) else given != constant(0.0)
             if named and actuator.coordinate.index in self.motions:
                 raise ValueError(
-                    f"torque.{actuator.link}: has no effect, since motion prescribes how the joint moves; leave one of "
+                    f"torque.{actuator.name}: has no effect, since motion prescribes how the joint moves; leave one of "
                     "them out (the torque that a motion takes is in run.torque)"
                 )
 
@@ -331,8 +331,7 @@ def _torques(system: System, torque: Any) -> list[Profile]:
         return [constant(0.0)] * system.nu
     if isinstance(torque, Mapping):
         for name in torque:
-            if name not in system.inputs:
-                raise KeyError(f"torque: there is no actuator at '{name}'{suggestion(name, system.inputs)}")
+            system.require_input(name, "torque")
         return [profile(torque.get(name, 0.0), f"torque.{name}") for name in system.inputs]
     if isinstance(torque, Profile):
         raise TypeError(f"torque = {torque!r}: give profiles by link name{suggestion('', system.inputs)}")
@@ -347,8 +346,7 @@ def _motions(system: System, motion: Any) -> dict[int, Profile]:
         raise TypeError(f"motion = {shown(motion)}: must be a mapping by link name")
     found = {}
     for name, given in (motion or {}).items():
-        if name not in system.inputs:
-            raise KeyError(f"motion: there is no joint at '{name}'{suggestion(name, system.inputs)}")
+        system.require_input(name, "motion")
         actuator = system.actuators[system.inputs.index(name)]
         found[actuator.coordinate.index] = moving = profile(given, f"motion.{name}")
         _require_no_jump(moving, actuator)
@@ -360,6 +358,6 @@ def _require_no_jump(moving: Profile, actuator: ActuatorInput) -> None:
         if time > 0:
             by = f"{jump:.3g} {actuator.coordinate.unit} at t = {time:g} s"
             raise ValueError(
-                f"motion.{actuator.link} = {moving!r}: jumps by {by}, which no joint can follow; give it a ramp, a "
+                f"motion.{actuator.name} = {moving!r}: jumps by {by}, which no joint can follow; give it a ramp, a "
                 "cycloid or a spline"
             )

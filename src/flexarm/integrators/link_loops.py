@@ -13,7 +13,6 @@ import casadi as ca
 
 from flexarm.dynamics.links.shared_functions import Fold, LinkFunctions, link_signature, nodes_path, pattern_key
 from flexarm.dynamics.validity import link_size_estimate
-from flexarm.robot import Revolute, Weld
 
 if TYPE_CHECKING:
     from flexarm.dynamics.model_structure import Structure
@@ -35,7 +34,7 @@ def has_shared_links(structure: Structure) -> bool:
     bodies = structure.equations.chain.bodies
     if structure.constrained or sum(link_size_estimate(body.link) for body in bodies) < MIN_INSTRUCTIONS:
         return False
-    if not all(isinstance(body.link.joint, (Revolute, Weld)) for body in bodies):
+    if not all(not (body.link.joint.rides or body.link.joint.grips) for body in bodies):
         return False
     kinds = {link_signature(structure.equations, i, structure.parameters) for i in range(len(bodies))}
     return len(bodies) >= 2 * len(kinds)

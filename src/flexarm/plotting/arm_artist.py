@@ -14,7 +14,6 @@ from flexarm.plotting.arm_points import Arm
 from flexarm.plotting.colours import COMPARISON_COLOUR, JOINT_COLOUR
 from flexarm.plotting.films import render_pixels
 from flexarm.plotting.style import Picture, draw_grid, escape_math
-from flexarm.robot import Revolute
 
 # Fractions of the largest extent of the robot
 PLANE_TOLERANCE = 1e-6
@@ -199,8 +198,8 @@ def _sample_postures(system: System, q: Array) -> Array:
     straight = np.where(system.elastic, 0.0, q)
     found = [straight]
     for link in system.robot.links if not system.constraints else ():
-        if isinstance(link.joint, Revolute):
-            for angle in np.linspace(-np.pi, np.pi, POSTURES_PER_JOINT, endpoint=False):
+        for each in system.joints(link.name):
+            for angle in np.linspace(-np.pi, np.pi, POSTURES_PER_JOINT, endpoint=False) if each.unit == "rad" else ():
                 found.append(straight.copy())
-                found[-1][system.joint(link.name).index] = angle
+                found[-1][each.index] = angle
     return np.array(found)

@@ -7,24 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.dynamics.joints import supported_joints
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
 from flexarm.robot import (
-    FixedPrismatic,
     Link,
     Loop,
     OnLine,
     OnPlane,
     PointMass,
     PointSupport,
-    Revolute,
-    RidingJoint,
     Sleeve,
-    SlidingPrismatic,
-    Weld,
 )
 from flexarm.robot.constraints import Constraint, Mouth
-from flexarm.robot.joints import Joint
+from flexarm.robot.joints import Joint, SlideAlong, TurnAbout
 from flexarm.robot.links import GROUND
 from flexarm.robot.pose import rotation_matrix
 from flexarm.robot.supported_types import SupportedTypes
@@ -32,7 +28,7 @@ from flexarm.robot.supported_types import SupportedTypes
 DRAWABLE_KINDS = SupportedTypes(
     "the drawing",
     {
-        Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Sleeve, Weld),
+        Joint: supported_joints,
         Constraint: (Loop, OnLine, OnPlane, PointSupport),
     },
 )
@@ -61,7 +57,7 @@ class Arm:
         self.q, self._bow = magnify_deflections(system, q, magnify), magnify if _has_closed_loop(system) else 1.0
         self.links = {link.name: self._axis(link, points, straight) for link in system.robot.links}
         self.sleeves = {each.on for each in system.robot.every_constraint if isinstance(each, Mouth)}
-        hinges = [self.links[link.name][:, 0] for link in self._jointed(Revolute)]
+        hinges = [self.links[link.name][:, 0] for link in self.turning_links]
         closures = [each for each in self._constraints(Loop) if each.joint == "revolute"]
         self.hinges = self._stack([*hinges, *(self._point(each.first, each.first_at) for each in closures)])
         on_ground = [each for each in self._constraints(PointSupport) if each.on == GROUND]
@@ -114,8 +110,13 @@ class Arm:
             found |= {at for name, at in ends if name == link.name and at is not None}
         return sorted(found)
 
-    def _jointed(self, *kinds: type) -> list[Link]:
-        return [link for link in self.system.robot.links if isinstance(link.joint, kinds)]
+    @property
+    def turning_links(self) -> list[Link]:
+        """Links whose joints rotate about an axis."""
+        return [link for link in self.system.robot.links if turning_axes(link.joint)]
+
+    def _riding(self) -> list[Link]:
+        return [link for link in self.system.robot.links if link.joint.rides]
 
     def _constraints(self, kind: type) -> list[Any]:
         return [each for each in self.system.robot.constraints if isinstance(each, kind)]
@@ -131,21 +132,21 @@ class Arm:
                 yield np.tile(place, (len(self.q), 1))
 
     def _guides(self) -> Iterator[Array]:
-        """Yield a short line segment at each sliding joint, along its axis."""
+        """Yield short line segments at each sliding joint, along its axes."""
         whole = GUIDE_HALF_LENGTH * sum(link.length for link in self.system.robot.links)
-        for link in self._jointed(RidingJoint, FixedPrismatic):
-            half = whole / 4 if isinstance(link.joint, Sleeve) else whole  # a sleeve shows only its end
-            rotation, place = self._riding_pose(link) if isinstance(link.joint, RidingJoint) else self._joint_pose(link)
-            turned = rotation if isinstance(link.joint, RidingJoint) else rotation @ link.joint.mount_matrix
-            step = half * turned[..., :, 0]
-            yield np.stack([place - step, place + step], axis=1)
+        for link in self.system.robot.links:
+            joint = link.joint
+            half = whole / 4 if isinstance(joint, Sleeve) else whole  # a sleeve shows only its end
+            for axis in [np.array([1.0, 0.0, 0.0])] if joint.rides or joint.grips else sliding_axes(joint):
+                rotation, place = self._riding_pose(link) if joint.rides else self._joint_pose(link)
+                step = half * (rotation if joint.rides else rotation @ joint.mount_matrix) @ axis
+                yield np.stack([place - step, place + step], axis=1)
 
     def _brackets(self) -> Iterator[Array]:
         """Yield the segments from the attachment point on the parent to the joint, for links with an offset."""
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
-            if any(link.offset) and (parent is not None or isinstance(link.joint, RidingJoint)):
-                sliding = isinstance(link.joint, RidingJoint)
-                rotation, place = self._riding_pose(link) if sliding else self._carrier_pose(link)
+            if any(link.offset) and (parent is not None or link.joint.rides):
+                rotation, place = self._riding_pose(link) if link.joint.rides else self._carrier_pose(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
 
     @property
@@ -161,9 +162,9 @@ class Arm:
         """Yield line segments (2, 3) fixed to the ground: rails of slides, and brackets from the base to links."""
         base = self.system.robot.base
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
-            if parent is None and any(link.offset) and not isinstance(link.joint, RidingJoint):
+            if parent is None and any(link.offset) and not link.joint.rides:
                 yield np.array([base.position, np.array(base.position) + np.array(base.matrix) @ np.array(link.offset)])
-        for link in self._jointed(RidingJoint):
+        for link in self._riding():
             if self.system.robot.parents[self._index(link)] is None:
                 _, place = self._riding_pose(link)
                 travel = self.q[:, self.system.joint(link.name).index]
@@ -191,6 +192,16 @@ class Arm:
 
     def _index(self, link: Link) -> int:
         return [each.name for each in self.system.robot.links].index(link.name)
+
+
+def turning_axes(joint: Joint) -> list[Array]:
+    """Return the axes about which a joint rotates, in its mounted frame at zero coordinates."""
+    return [np.array(each.axis) for each in joint.elementary_motions if isinstance(each, TurnAbout)]
+
+
+def sliding_axes(joint: Joint) -> list[Array]:
+    """Return the axes along which a joint made of elementary motions slides, in its mounted frame."""
+    return [np.array(each.axis) for each in joint.elementary_motions if isinstance(each, SlideAlong)]
 
 
 def magnify_deflections(system: System, q: Array, magnify: float) -> Array:

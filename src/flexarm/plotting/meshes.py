@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from flexarm.foundation.validation import Array
-from flexarm.plotting.arm_points import Arm
-from flexarm.robot import Link, PointMass, Revolute
-from flexarm.robot.joints import MovingJoint
+from flexarm.plotting.arm_points import Arm, turning_axes
+from flexarm.robot import Link, PointMass
 from flexarm.robot.sections import Box, Circle, ConstantSection, IBeam, Rectangle, Section, Tube
 
 CIRCLE_CORNER_COUNT = 20
@@ -147,14 +146,16 @@ class ArmSolids:
         for link in self.robot.links:
             size, pose = self._size(link), self._root_poses[link.name]
             rotation, place = pose[:, :3, :3], pose[:, :3, 3]
-            if isinstance(link.joint, Revolute):
-                half = 0.8 * size * (rotation @ np.array(link.joint.axis_vector))
+            drive = getattr(link.joint, "drive", None)
+            axes = turning_axes(link.joint)
+            for axis in axes:
+                half = 0.8 * size * (rotation @ axis)
                 yield _rod("joint", place - half, place + half, 0.8 * size)
-                if link.joint.drive is not None:
+                if drive is not None:
                     yield _rod("drive", place - 2.2 * half, place - half, 1.1 * size)
-            elif isinstance(link.joint, MovingJoint) and link.joint.drive is not None:
+            if drive is not None and not axes:
                 yield _rod("drive", place - 0.8 * size * rotation[..., :, 0], place, 1.1 * size)
-        ends = self.arm.hinges[:, sum(isinstance(link.joint, Revolute) for link in self.robot.links) :]
+        ends = self.arm.hinges[:, len(self.arm.turning_links) :]
         yield from self._balls("joint", ends, 1.6)  # hinges of closed loops
 
     def _masses(self) -> Iterator[Solid]:

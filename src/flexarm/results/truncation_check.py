@@ -36,7 +36,6 @@ from flexarm.integrators.inputs import Schedule
 from flexarm.results.linear_response import growth, modal_responses, product, state_responses
 from flexarm.results.run import Run
 from flexarm.results.truncation_inputs import Excitation, Loop, NotCompared, RunInputs, SampledInputs, is_function
-from flexarm.robot import MovingJoint
 
 __all__ = ["RunInputs", "estimate", "estimate_of", "is_function", "record", "warnings_of"]
 
@@ -180,7 +179,7 @@ def _rubbing_links(inputs: RunInputs) -> list[str]:
     """Return the links whose joints have Coulomb friction and are not moved as prescribed."""
     moved = {each.link for each, kind in zip(inputs.system.actuators, inputs.kinds, strict=True) if kind == "motion"}
     links = [each for each in inputs.system.robot.links if each.name not in moved]
-    return [each.name for each in links if isinstance(each.joint, MovingJoint) and each.joint.coulomb]
+    return [each.name for each in links if any(one.coulomb for one in each.joint.freedom_properties)]
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -27,7 +27,7 @@ from flexarm.robot.flexibility import (
     Reduced,
     Splines,
 )
-from flexarm.robot.joints import Revolute, RidingJoint
+from flexarm.robot.joints import RidingJoint, SlideAlong, TurnAbout
 from flexarm.robot.links import Link
 
 if TYPE_CHECKING:
@@ -338,10 +338,11 @@ def _frames(robot: Robot) -> list[Array]:
 
 
 def _normal(robot: Robot, frames: list[Array]) -> Array | None:
-    """Return the normal of the plane of motion if there is one: the axis of revolute joints, or from gravity."""
+    """Return the normal of the plane of motion if there is one: the first axis of a joint, or from gravity."""
     for link, frame in zip(robot.links, frames, strict=True):
-        if isinstance(link.joint, Revolute):
-            return np.asarray(frame @ np.array(link.joint.axis_vector))
+        for motion in link.joint.elementary_motions:
+            if isinstance(motion, TurnAbout):
+                return np.asarray(frame @ np.array(motion.axis))
     across = np.cross(frames[0][:, 0], robot.gravity)
     size = float(np.linalg.norm(across))
     return across / size if size > 1e-9 * float(np.linalg.norm(robot.gravity)) else None
@@ -359,7 +360,7 @@ def _planar(robot: Robot, frames: list[Array], normal: Array) -> bool:
         own = frame.T @ normal  # in the link's axes
         if abs(own[0]) > 1e-9 or min(abs(own[1]), abs(own[2])) > 1e-9:
             return False
-        if isinstance(link.joint, Revolute) and abs(abs(own @ link.joint.axis_vector) - 1) > 1e-9:
+        if not all(_keeps_plane(motion, own) for motion in link.joint.elementary_motions):
             return False
         offsets = [above @ link.offset, *(frame @ lump.offset for lump in _lumps(link))]
         if parent is None:
@@ -369,6 +370,12 @@ def _planar(robot: Robot, frames: list[Array], normal: Array) -> bool:
         if any(_askew(np.array(lump.inertia_matrix), own) for lump in _lumps(link)):
             return False
     return True
+
+
+def _keeps_plane(motion: TurnAbout | SlideAlong, normal: Array) -> bool:
+    """Return True if a motion of a joint stays in the plane with this normal."""
+    across = abs(float(normal @ np.array(motion.axis)))
+    return abs(across - 1) <= 1e-9 if isinstance(motion, TurnAbout) else across <= 1e-9
 
 
 def _lumps(link: Link) -> list[Any]:

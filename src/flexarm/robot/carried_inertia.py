@@ -18,7 +18,7 @@ import numpy as np
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.robot.flexibility import Modes
-from flexarm.robot.joints import FixedPrismatic, Revolute, RidingJoint
+from flexarm.robot.joints import TurnAbout
 from flexarm.robot.links import Link
 
 if TYPE_CHECKING:
@@ -129,8 +129,8 @@ def carried_bodies(robot: Robot) -> list[tuple[CarriedBody, ...]]:
         whole = sum((body.shifted((at, 0, 0)) for at, body in attached[index].items()), _beam(link))
         whole = sum(sliding[index], whole)
         body = _at_parent(robot, link, whole)
-        if isinstance(link.joint, RidingJoint):
-            sliding[parent].append(body.shifted((_middle(robot, link), 0, 0)))
+        if link.joint.rides:
+            sliding[parent].append(body.shifted((_middle(robot.travel(link)), 0, 0)))
         else:
             _add(attached[parent], robot.links[parent].length if link.at is None else link.at, body)
     loads = ([body.load(at) for at, body in sorted(places.items()) if at > 0] for places in attached)
@@ -202,15 +202,18 @@ def _stations(breaks: tuple[float, ...]) -> Iterator[tuple[float, float]]:
 def _at_parent(robot: Robot, link: Link, body: _Rigid) -> _Rigid:
     """Return a link and its bodies about the place of its joint on the parent, in the axes of the parent."""
     joint = link.joint
-    if isinstance(joint, Revolute):
-        body = body.spun(joint.axis_vector)
-    elif isinstance(joint, FixedPrismatic):
-        body = body.shifted((_middle(robot, link) - link.length, 0, 0))
+    if joint.grips:
+        body = body.shifted((_middle(robot.travel(link)) - link.length, 0, 0))
+    for motion in reversed(joint.elementary_motions):
+        if isinstance(motion, TurnAbout):
+            body = body.spun(motion.axis)
+        else:
+            distance = (motion.ratio or 1.0) * _middle(robot.travels(link)[motion.freedom])
+            body = body.shifted(np.array(motion.axis) * distance)
     return body.turned(joint.mount_matrix).shifted(link.offset)
 
 
-def _middle(robot: Robot, link: Link) -> float:
-    travel = robot.travel(link)
+def _middle(travel: tuple[float, float] | None) -> float:
     return 0.0 if travel is None else sum(travel) / 2
 
 

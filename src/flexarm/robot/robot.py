@@ -160,6 +160,9 @@ class Robot(Description):
         link = self.link(link.name if isinstance(link, Link) else link)
         joint = link.joint
         if not isinstance(joint, MovingJoint):
+            if joint.freedoms:
+                sentence = "has limits of each of its freedoms: take travels"
+                raise DescriptionError([DescriptionProblem(f"joint of {link.name!r}", ..., sentence)])
             return None
         if joint.limits is not None:
             return joint.limits
@@ -174,6 +177,24 @@ class Robot(Description):
             rear = front if joint.rear == "flexible" else 0.0
             return front * link.length, (1.0 - rear) * link.length
         return None
+
+    def travels(self, link: Link | str) -> tuple[tuple[float, float] | None, ...]:
+        """Return the limits of each freedom of a link's joint.
+
+        Parameters
+        ----------
+        link : Link or str
+            Link or its name.
+
+        Returns
+        -------
+        tuple of (tuple of float or None)
+            Lower and upper limit (rad or m) of each freedom; None if there are none.
+        """
+        link = self.link(link.name if isinstance(link, Link) else link)
+        if isinstance(link.joint, MovingJoint):
+            return (self.travel(link),)
+        return tuple(each.limits for each in link.joint.freedom_properties)
 
     def resolved(self, like: Robot | None = None) -> Robot:
         """Return the robot with numbers of shapes selected for links that leave them open; `print(robot)` shows them.

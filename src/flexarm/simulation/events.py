@@ -21,7 +21,7 @@ from flexarm.foundation.named_arrays import call_error, named_array
 from flexarm.foundation.validation import Array
 from flexarm.integrators.state import Layout
 from flexarm.results.step_history import LOW_ORDER, between
-from flexarm.robot import FixedPrismatic, Link, MovingJoint, RidingJoint, Robot
+from flexarm.robot import FixedPrismatic, Link, RidingJoint, Robot
 from flexarm.robot.joints import SlideJoint
 
 BEYOND_REASON = 10.0  # lengths of a link
@@ -83,11 +83,11 @@ class EventDetector:
     def __init__(self, system: System, events: Any) -> None:
         self._system, self.names = system, system.names
         self.limits = {
-            system.joint(link.name).index: (_with_lengths(link, travel), link.joint.unit)
+            each.index: (_with_lengths(link, travel), each.unit)
             for link in system.robot.links
-            if isinstance(link.joint, MovingJoint)
-            and link.joint.stop is None
-            and (travel := system.robot.travel(link)) is not None
+            if getattr(link.joint, "stop", None) is None
+            for each, travel in zip(system.joints(link.name), system.robot.travels(link), strict=True)
+            if travel is not None
         }
         self.ends = {
             system.joint(link.name).index: (link.name, length)

@@ -12,7 +12,6 @@ from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
-from flexarm.robot import MovingJoint
 
 REPORTED_CHANGE = (
     1e-4  # of what is large for a coordinate: an initial state that constraints change by more is reported
@@ -64,7 +63,7 @@ def _started(system: System, schedule: Schedule, q: Array, mentioned: Collection
     """q with driven coordinates where their motions start, and joints behind driven motors with them."""
     for place, each in schedule.motions.items():
         q[place] = each(0.0)
-        joint = system.joint(system.coordinates[place].link)
+        joint = next(each.joint for each in system.actuators if each.coordinate.index == place)
         if joint.name not in mentioned:
             q[joint.index] = q[place]
     return q
@@ -73,18 +72,19 @@ def _started(system: System, schedule: Schedule, q: Array, mentioned: Collection
 def _require_travel(system: System, schedule: Schedule, q: Array) -> None:
     """Slides must start on their links, revolute joints within their limits."""
     for link in system.robot.links:
-        travel = system.robot.travel(link)
-        if travel is None or not isinstance(link.joint, MovingJoint):
-            continue
-        place = system.joint(link.name).index
-        at = float(schedule.motions[place](0.0)) if place in schedule.motions else q[place]
-        lower, upper = travel
-        slack = POSITION_TOLERANCE * (upper - lower)
-        if not lower - slack <= at <= upper + slack:
-            raise ValueError(
-                f"joint '{link.name}' starts at {at:g} {link.joint.unit}, outside its travel from {lower:g} to "
-                f"{upper:g} {link.joint.unit}; give q0={{'{link.name}.q': ...}}"
-            )
+        for each, travel in zip(system.joints(link.name), system.robot.travels(link), strict=True):
+            if travel is None:
+                continue
+            place, unit = each.index, each.unit
+            at = float(schedule.motions[place](0.0)) if place in schedule.motions else q[place]
+            lower, upper = travel
+            slack = POSITION_TOLERANCE * (upper - lower)
+            if not lower - slack <= at <= upper + slack:
+                name = link.name if len(link.joint.freedoms) == 1 else each.name
+                raise ValueError(
+                    f"joint '{name}' starts at {at:g} {unit}, outside its travel from {lower:g} to {upper:g} {unit}; "
+                    f"give q0={{'{each.name}': ...}}"
+                )
 
 
 def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: bool) -> tuple[Array, Array]:

@@ -33,7 +33,7 @@ from flexarm.integrators.step_size import LARGEST_RTOL, SMALLEST_RTOL, STABILITY
 from flexarm.integrators.stepper import ScalarStepper
 from flexarm.results.step_history import Recorder, Statistics
 from flexarm.robot import Link, Robot
-from flexarm.robot.joints import MovingJoint, SlideJoint
+from flexarm.robot.joints import SlideJoint
 from flexarm.simulation.events import EventDetector
 from flexarm.simulation.single_run import SingleRun
 
@@ -132,16 +132,13 @@ def _kicked(kicks: Array, states: int) -> Array:
 
 def _smooth(robot: Robot) -> bool:
     """Return True if no force of the robot is stiff only at times (dry friction, stops)."""
-    return not any(joint.coulomb or joint.stop is not None for joint in _moving_joints(robot))
+    rubs = any(each.coulomb for link in robot.links for each in link.joint.freedom_properties)
+    return not rubs and not any(getattr(link.joint, "stop", None) for link in robot.links)
 
 
 def _on_mesh(robot: Robot) -> bool:
     """Return True if a slide counts by the nodes of a mesh."""
-    return any(isinstance(joint, SlideJoint) and joint.on_mesh for joint in _moving_joints(robot))
-
-
-def _moving_joints(robot: Robot) -> list[MovingJoint]:
-    return [link.joint for link in robot.links if isinstance(link.joint, MovingJoint)]
+    return any(isinstance(link.joint, SlideJoint) and link.joint.on_mesh for link in robot.links)
 
 
 def _shaking_times(schedule: Schedule, duration: float) -> Array:
@@ -261,4 +258,4 @@ def lightest(masses: Array, motors: Array) -> Array:
 
 def _lever(link: Link) -> float:
     """Return the lever of a motor's coordinate (m), or 1 if the coordinate is a length."""
-    return 1.0 if isinstance(link.joint, SlideJoint) else link.length
+    return 1.0 if link.joint.freedoms[0].unit == "m" else link.length

@@ -439,8 +439,7 @@ class Simulation:
             return np.zeros(system.nu)
         if isinstance(torque, Mapping):
             for name in torque:
-                if name not in system.inputs:
-                    raise KeyError(f"torque: there is no actuator at {shown(name)}{suggestion(name, system.inputs)}")
+                system.require_input(name, "torque")
             return np.array([real_number(f"torque['{name}']", torque.get(name, 0.0)) for name in system.inputs])
         values = np.atleast_1d(real_array("torque", torque))
         if values.shape != (system.nu,):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.dynamics.quantity_names import joint_coordinate
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
 from flexarm.foundation.messages import suggestion
@@ -21,7 +22,7 @@ from flexarm.foundation.validation import real
 from flexarm.profiles.derived import copied
 from flexarm.profiles.parse import PROFILES, profile
 from flexarm.profiles.profile import Profile
-from flexarm.robot import Link, Robot
+from flexarm.robot import Robot
 from flexarm.robot.description import Description
 from flexarm.robot.io.files import SWEEP, read_source
 from flexarm.robot.path_updates import value_at
@@ -163,17 +164,22 @@ class StudioCase:
         start = self.plan.get("q0")
         if start is None or isinstance(start, Mapping):
             motion = self.plan.get("motion") or {}
+            moved = set(map(joint_coordinate, motion))
             for link in self.robot.links:
-                steps = ("q0", f"{link.name}.q")
-                if link.joint.coordinates and link.name not in motion and steps[1] not in (start or {}):
-                    yield Parameter(".".join(steps), 0.0, _coordinate_unit(link), steps=steps)
+                for freedom in link.joint.freedoms:
+                    steps = ("q0", f"{link.name}.{freedom.name}")
+                    if steps[1] not in moved and steps[1] not in (start or {}):
+                        yield Parameter(".".join(steps), 0.0, freedom.unit, steps=steps)
 
     def _unit(self, steps: tuple[str, ...]) -> str:
         """Return the unit of a parameter of the plan, empty if unknown."""
         root, *inner = steps
         if root in ("torque", "motion") and inner and inner[0] != "gains":
-            link = next((each for each in self.robot.links if each.name == inner[0]), None)
-            position = "rad" if link is None else _coordinate_unit(link)
+            coordinate = joint_coordinate(inner[0])
+            units: dict[str, str] = {
+                f"{each.name}.{one.name}": one.unit for each in self.robot.links for one in each.joint.freedoms
+            }
+            position = units.get(coordinate, "rad")
             of_value = position if root == "motion" else {"rad": "N m", "m": "N"}[position]
             return _profile_unit(self.plan[root][inner[0]], inner[1:], of_value)
         if root in STATES and inner:
@@ -205,10 +211,6 @@ def _plan_name(steps: tuple[str, ...]) -> str:
     return ".".join(steps)
 
 
-def _coordinate_unit(link: Link) -> str:
-    return "rad" if link.joint.type == "revolute" else "m"
-
-
 def _profile_unit(given: Any, steps: list[str], of_value: str) -> str:
     """Return the unit of a parameter of a profile whose values have the unit `of_value`."""
     if not steps:
@@ -238,13 +240,13 @@ def _default_plan(robot: Robot) -> dict[str, Any]:
             "t0": 0.0,
             "t1": half,
         }
-        return {**plan, "motion": {each.link: dict(move) for each in system.actuators}}
+        return {**plan, "motion": {each.name: dict(move) for each in system.actuators}}
     try:
         inertia = np.diag(system.mass_matrix())
     except ValueError:  # singular at zero, e.g. a sliding link of no length in front of its guide
         return plan
     push = {"profile": "bang-bang", "switch": [half / 2, half]}
-    sizes = {each.link: DEFAULT_ACCELERATION * inertia[each.coordinate.index] for each in system.actuators}
+    sizes = {each.name: DEFAULT_ACCELERATION * inertia[each.coordinate.index] for each in system.actuators}
     return {**plan, "torque": {link: {**push, "amplitude": float(f"{size:.1g}")} for link, size in sizes.items()}}
 
 

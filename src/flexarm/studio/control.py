@@ -17,6 +17,7 @@ from flexarm.control.pid import pd, pid
 from flexarm.control.shapers import KINDS, shaper
 from flexarm.control.strain import strain_feedback
 from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.quantity_names import joint_coordinate
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import real_number
 from flexarm.profiles.parse import profile
@@ -109,7 +110,8 @@ class Control:
             return dict(options)
         start, motions, given = start_posture(system, options), options.get("motion") or {}, options.get("q0")
         initial = given if isinstance(given, Mapping) else {}
-        starts = {f"{link}.q": start[f"{link}.q"] for link in motions if start[f"{link}.q"] or f"{link}.q" in initial}
+        names = list(map(joint_coordinate, motions))
+        starts = {name: start[name] for name in names if start[name] or name in initial}
         out = dict(options)
         if starts and isinstance(given, str) and given == "equilibrium":
             out["q0"] = dict(zip(system.names, equilibrium(system, starts).tolist(), strict=True))
@@ -119,7 +121,7 @@ class Control:
             time = real_number("within", self.travel_time, "s", least=0)
             goal_motions = {}
             for link, goal in self.goals.items():
-                at = start.get(f"{link}.q", 0.0)
+                at = start.get(joint_coordinate(link), 0.0)
                 goal_motions[link] = minimum_jerk(at, goal, time) if time else step(at, goal)
             out["motion"] = {**motions, **goal_motions}
         return out
@@ -140,7 +142,7 @@ class Control:
 
     def _laws(self, system: System, start: Mapping[str, float], motions: Mapping[str, Any], torque: Any) -> list[Call]:
         """Return calls that make the controllers; a given torque is feedforward of one of them."""
-        references = {each.link: start.get(f"{each.link}.q", 0.0) for each in driven_joints(system)}
+        references = {each.link: start.get(each.joint, 0.0) for each in driven_joints(system)}
         references = {**references, **self.goals}
         references = {link: motions.get(link, target) for link, target in references.items()}
         feedforward = {"feedforward": torque} if torque else {}
@@ -152,10 +154,10 @@ class Control:
         elif self.feedback == "computed torque":
             laws.append(Call(computed_torque, (system, self.kp, self.kd, references)))
         elif self.feedback == "lqr":
-            posture = {f"{link}.q": value for link, value in references.items()}
+            posture = {joint_coordinate(link): value for link, value in references.items()}
             weights = {"Q": dict.fromkeys(posture, self.weight), "R": self.effort}
             if isinstance(self.weight, Mapping):
-                weights["Q"] = {f"{link}.q": self.weight.get(link, 0.0) for link in references}
+                weights["Q"] = {joint_coordinate(link): self.weight.get(link, 0.0) for link in references}
             laws.append(Call(lqr, (Call(linearize, (system,), {"q": posture}),), weights, ".feedback()"))
         if self.gravity:
             laws.append(Call(gravity_torque, (system,)))
@@ -218,7 +220,7 @@ def q0_posture(system: System, start: Any) -> dict[str, float]:
 def start_posture(system: System, options: Mapping[str, Any]) -> dict[str, float]:
     """Return the joint coordinates at the start of a run by name, from `q0` and the start of motions."""
     motions = options.get("motion") or {}
-    first = {f"{link}.q": float(profile(each, f"motion.{link}")(0.0)) for link, each in motions.items()}
+    first = {joint_coordinate(link): float(profile(each, f"motion.{link}")(0.0)) for link, each in motions.items()}
     return q0_posture(system, options.get("q0")) | first
 
 

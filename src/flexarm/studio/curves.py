@@ -217,7 +217,7 @@ def output_driven_by(system: System, posture: Mapping[str, float], given: str) -
 
 def describe_outputs(system: System, default: str) -> str:
     """Return a sentence with examples of output names of this robot."""
-    names = [default, f"{default}''", *(f"{each.link}.q" for each in system.actuators[:1])]
+    names = [default, f"{default}''", *(each.joint.name for each in system.actuators[:1])]
     flexible = [link for link in system.robot.links if link.flexible is not None]
     for link in flexible[:1]:
         x = f"{link.length / 2:.3g}"

@@ -12,7 +12,7 @@ from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
 from flexarm.plotting.arm_points import Arm, magnify_deflections
 from flexarm.results.run import Run
-from flexarm.robot import FixedPrismatic, Revolute, Robot
+from flexarm.robot import Robot
 from flexarm.studio.case import StudioCase
 from flexarm.studio.mesh_frames import (
     ARROW_COLOUR,
@@ -190,8 +190,10 @@ class Arrows:
                 continue
             joint = self.system.robot.link(actuator.link).joint
             pose = self.system.frame(actuator.link, 0.0, q)[0]
-            axis = np.array(joint.axis_vector) if isinstance(joint, Revolute) else np.array([1.0, 0.0, 0.0])
-            if not isinstance(joint, (Revolute, FixedPrismatic)):
+            number = self.system.joints(actuator.link).index(actuator.joint)
+            own = [np.array(each.axis) for each in joint.elementary_motions if each.freedom == number]
+            axis = own[0] if own else np.array([1.0, 0.0, 0.0])
+            if joint.rides:
                 axis = np.array(joint.mount_matrix).T @ axis
             yield pose[:3, 3], pose[:3, 3] + self.length * value / largest * (pose[:3, :3] @ axis)
 

@@ -16,7 +16,6 @@ from flexarm.dynamics.system import System
 from flexarm.foundation.messages import collect_warnings, describe_unknown, error_text, shown, suggestion
 from flexarm.foundation.validation import real
 from flexarm.robot import DescriptionError, Robot
-from flexarm.robot.joints import SlideJoint
 from flexarm.robot.path_updates import value_at
 from flexarm.sweeps.apply_changes import (
     ROOTS,
@@ -94,7 +93,7 @@ def _unit_of_joint(unit: str, robot: Robot, name: str) -> str:
     if not sliding or not link:
         return unit
     joint = robot.links[int(link)].joint if link.isdecimal() else robot.link(link).joint
-    return sliding.partition(" in ")[0] if isinstance(joint, SlideJoint) else turning
+    return sliding.partition(" in ")[0] if joint.freedoms[0].unit == "m" else turning
 
 
 def _words(path: str) -> str:
@@ -118,9 +117,9 @@ def _unit_of(case: SweepCase, root: str, place: str) -> str:
     if root == "references":
         return ""
     system = System(case.robot, native=False)
-    found: Mapping[str, str] = {each.link: each.unit for each in system.actuators}
+    found: Mapping[str, str] = {each.name: each.unit for each in system.actuators}
     if root == "motion":
-        found = {each.link: each.coordinate.unit for each in system.actuators}
+        found = {each.name: each.coordinate.unit for each in system.actuators}
     if place not in found:
         raise KeyError(f"over: {root}.{place}: there is no actuator {place!r}{suggestion(place, list(found))}")
     return found[place]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexarm.analysis.rigid_kinematics import Component, RigidTwin, require_tree
+from flexarm.analysis.rigid_kinematics import Component, RigidTwin, require_actuated, require_tree
 from flexarm.control.inversion.bounded_motion import METHODS, BoundedMotionSearch
 from flexarm.control.inversion.output_constraint import OutputConstraint, twin_path
 from flexarm.control.inversion.result import Inversion
@@ -34,7 +34,7 @@ def invert_with_driven_joints(
     path, system = constraint.path, constraint.system
     grid = np.linspace(path.begin, path.end, 2 * STEP_COUNT + 1)
     q = constraint.twin.expand(path(grid))
-    moved = {each.link: each.coordinate.index for each in system.actuators}
+    moved = {each.name: each.coordinate.index for each in system.actuators}
     times = (grid - path.begin + before).tolist()
     motion = {link: spline(times, q[:, k].tolist()) for link, k in moved.items()}
     named = {system.names[k]: float(q[0, k]) for k in moved.values()}
@@ -179,6 +179,7 @@ def invert(
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     twin = RigidTwin(robot)
     require_tree(twin.system, "inversion")
+    require_actuated(twin.system, "inversion")
     place = _output_point(twin.system, output)
     interrupts = Interrupts()
     with interrupts.catching():

@@ -251,8 +251,8 @@ class OutputConstraint:
 
     def __init__(self, twin: RigidTwin, place: Place, path: TwinPath) -> None:
         self.twin, self.place, self.path, self.system = twin, place, path, twin.system
-        found = {each.link: each.coordinate.index for each in self.system.actuators}
-        self.actuated = [found[each.link] for each in twin.rigid.coordinates]
+        found = {each.joint.name: each.coordinate.index for each in self.system.actuators}
+        self.actuated = [found[name] for name in twin.rigid.names]
         self.passive = [k for k in range(self.system.nq) if k not in self.actuated]
         self.held = [k for k in range(twin.rigid.nq) if k not in path.moving]
         length = sum(link.length for link in twin.robot.links)

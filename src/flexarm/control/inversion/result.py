@@ -113,7 +113,7 @@ class Inversion:
 
         They serve as references of a feedback, or for `simulate(motion=...)`.
         """
-        moved = {each.link: each.coordinate.index for each in self.system.actuators}
+        moved = {each.name: each.coordinate.index for each in self.system.actuators}
         return {name: spline(self.t.tolist(), self.q[:, moved[name]].tolist()) for name in self.inputs}
 
     def play(self, robot: Robot | System | None = None, **options: Any) -> Run:

@@ -25,7 +25,7 @@ from flexarm.integrators.method import Method
 from flexarm.integrators.registry import Compiled, chosen_stabilization
 from flexarm.integrators.step_size import LocalSpectrum
 from flexarm.results.checks import smoothed_steps
-from flexarm.robot import MovingJoint, Robot
+from flexarm.robot import Robot
 from flexarm.simulation.initial_state import initial_state
 from flexarm.simulation.options import IntegrationOptions, cheaper_method, default_method, tolerance_of
 from flexarm.simulation.run_checks import require_finite_work, require_seen_inputs, sample_times
@@ -187,7 +187,7 @@ class Cohort:
             return f"{self.options.method} chooses its own steps"
         if self.schedule.controller is not None:
             return "a law with a sample rate is called as it is"
-        if any(isinstance(link.joint, MovingJoint) and link.joint.stop for link in self.system.robot.links):
+        if any(getattr(link.joint, "stop", None) for link in self.system.robot.links):
             return "contacts with stops are looked for in each of them"
         return ""
 
