@@ -53,7 +53,7 @@ def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     except KeyboardInterrupt:
         if not done:
             raise
-        warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
+        warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning)
     return done
 
 
@@ -222,7 +222,6 @@ def frequency_map(
             f"modes = {count}: at {few} of {done} postures fewer vibrate (others are rigid-body motions, or grow); "
             "their frequencies are nan",
             ValidityWarning,
-            stacklevel=2,
         )
     return FrequencyMap(ranges, {name: system.units[k] for name, k in zip(ranges, places)}, frequencies, ratios)
 

@@ -276,7 +276,6 @@ class SmallMotions:
             "the posture is no equilibrium: the linear model is that of the robot held there by "
             f"{', '.join(words)}{way}",
             ValidityWarning,
-            stacklevel=4,
         )
 
 

@@ -239,7 +239,7 @@ def _checked_modes(
     speed, held = steady_speeds(system, rates)
     kept = vibrating_coordinates(system, joints, held)
     if not is_silent:
-        warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept), stacklevel=4)
+        warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept))
     return _compute_modes(system, posture, speed, kept)
 
 
