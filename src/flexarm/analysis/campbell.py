@@ -16,6 +16,7 @@ from flexarm.analysis.frequency_maps import run_pieces
 from flexarm.analysis.modes import Complex, Hold, steady_speeds, vibrating_coordinates
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.arguments import Vector
+from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import exact_model_hint
 from flexarm.foundation.messages import shown
@@ -207,6 +208,8 @@ def campbell(
     done = run_pieces(given.tolist(), track.advance, "speeds", progress)
     names = ("eigenvalues", "damping_ratios", "shapes", "q")
     found = {name: np.array([getattr(row, name) for row in track.rows[:done]]) for name in names}
+    if done and (exact := system_for_posture(robot, found["q"])) is not None:
+        return campbell(exact, joint, given[:done], modes=modes, q=q, joints=joints, progress=progress)
     return Campbell(joint, given[:done], **found, names=system.names)
 
 

@@ -12,6 +12,7 @@ from flexarm.analysis.modes import Hold
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.stiffening import exact_system, system_for_posture
 from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.interrupts import Interrupts
@@ -53,7 +54,7 @@ def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     except KeyboardInterrupt:
         if not done:
             raise
-        warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
+        warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning)
     return done
 
 
@@ -205,24 +206,34 @@ def frequency_map(
         if each.kind == "motor" and each.link in axes and each.name not in named
     ]
 
+    postures: list[Array] = []
+
     def work(place: tuple[int, ...]) -> None:
         posture = start.copy()
         for index, number in moved:
             posture[index] += values[number][place[number]] - start[places[number]]
-        found = modes_of(system, equilibrium(system, posture) if at_equilibrium else posture, joints=joints)
+        postures.append(equilibrium(system, posture) if at_equilibrium else posture)
+        found = modes_of(system, postures[-1], joints=joints)
         kept = [k for k, kind in enumerate(found.kinds) if kind == "vibration"][:count]
         frequencies[place][: len(kept)] = found.frequencies[kept]
         ratios[place][: len(kept)] = found.damping_ratios[kept]
 
     pieces = list(np.ndindex(shape))
-    done = run_pieces(pieces, work, "postures", progress)
+    try:
+        done = run_pieces(pieces, work, "postures", progress)
+        exact = system_for_posture(robot, np.array(postures)) if postures else None
+    except ArithmeticError:
+        if (exact := exact_system(robot, "no static equilibrium was found")) is None:
+            raise
+    if exact is not None:
+        options: Any = {"modes": modes, "q": q, "joints": joints, "at_equilibrium": at_equilibrium}
+        return frequency_map(exact, over, **options, progress=progress)
     few = sum(bool(np.isnan(frequencies[place]).any()) for place in pieces[:done])
     if few:
         warn(
             f"modes = {count}: at {few} of {done} postures fewer vibrate (others are rigid-body motions, or grow); "
             "their frequencies are nan",
             ValidityWarning,
-            stacklevel=2,
         )
     return FrequencyMap(ranges, {name: system.units[k] for name, k in zip(ranges, places)}, frequencies, ratios)
 

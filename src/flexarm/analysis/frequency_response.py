@@ -117,7 +117,6 @@ class ContinuedSignals:
                     f"'{output}' still moves at the end ({left:.1%} of its largest), and not in free motions alone: "
                     "the response is blurred; let the run go on for some periods after the input has ended",
                     ValidityWarning,
-                    stacklevel=4,
                 )
                 return
 
@@ -294,7 +293,7 @@ def _warn_of_start(run: Run, system: System, start: Run, first: float) -> None:
         if forces[loose].max(initial=0.0) > REST_TOLERANCE * max(float(weight.max(initial=0.0)), np.finfo(float).tiny):
             reason = f"links are not in equilibrium at t = {first:g} s (q0='equilibrium' lets them be)"
     if reason:
-        warn(f"{reason}: the response has free motion in it", ValidityWarning, stacklevel=4)
+        warn(f"{reason}: the response has free motion in it", ValidityWarning)
 
 
 def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, float], first: float, last: float) -> None:
@@ -319,7 +318,6 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
         warn(
             f"{', '.join(acting)}: act in this run, too, so that the response is not that to the input alone",
             ValidityWarning,
-            stacklevel=4,
         )
 
 

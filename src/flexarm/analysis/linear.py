@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -15,7 +15,7 @@ from flexarm.analysis.transfer import SecondOrderModel
 from flexarm.codegen.library import building
 from flexarm.dynamics.arguments import Linearization, Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
-from flexarm.dynamics.equilibrium import dependent_coordinates
+from flexarm.dynamics.equilibrium import dependent_coordinates, posture_at
 from flexarm.dynamics.joint_reactions import row_forces
 from flexarm.dynamics.quantity_names import derivative, derivative_unit
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
@@ -28,12 +28,13 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
 DIFFERENCE_STEP = 1e-6  # step of central differences, in units of each coordinate's characteristic size
+NEGLIGIBLE_DEFLECTION = 1e-9  # of the softest coordinate, in units of its characteristic size: forces that cause less
 FORCE_TOLERANCE = 1e-6  # holding force, relative to weight and spring forces, below which the posture is an equilibrium
 
 
 def linearize(
     robot: Robot | System,
-    q: Vector = None,
+    q: Vector | Literal["equilibrium"] = None,
     v: Vector = None,
     *,
     inputs: Sequence[str] | None = None,
@@ -46,8 +47,9 @@ def linearize(
     ----------
     robot : Robot or System
         Robot, or its equations of motion.
-    q : dict of str to float or array_like, shape (nq,), optional
-        Posture, by coordinate name or as an array. Coordinates that are not given are zero.
+    q : dict of str to float, array_like of shape (nq,) or "equilibrium", optional
+        Posture, by coordinate name or as an array; coordinates that are not given are zero. "equilibrium" is that
+        in which the robot rests with its joints held at zero.
     v : dict of str to float or array_like, shape (nq,), optional
         Speeds, by coordinate name or as an array; zero by default.
     inputs : list of str, optional
@@ -92,7 +94,7 @@ def linearize(
     StateSpace of 14 states from beam (N m) to beam.q (rad), tip.y (m)
     """
     system = as_system(robot)
-    posture, rates = system.posture(q), system.vector(v, "v")
+    posture, rates = posture_at(robot, q), system.vector(v, "v")
     if posture.ndim == 1 and (exact := system_for_posture(robot, posture)) is not None:
         system = exact
     signals = Signals(system, _check_points(system, points))
@@ -263,7 +265,10 @@ class SmallMotions:
         system, forces = self.system, self.held_forces
         parts = system.gravity(self.q), system.spring_forces(self.q), forces
         size = max(float(np.abs(each * system.sizes).max(initial=0.0)) for each in parts)
-        holding = np.flatnonzero(np.abs(forces * system.sizes) > FORCE_TOLERANCE * max(size, 1e-300)).tolist()
+        springs = np.diag(system.stiffness_matrix(self.q)) * system.sizes**2
+        negligible = NEGLIGIBLE_DEFLECTION * springs.min(where=springs > 0, initial=np.inf)
+        least = max(FORCE_TOLERANCE * size, negligible if np.isfinite(negligible) else 1e-300)
+        holding = np.flatnonzero(np.abs(forces * system.sizes) > least).tolist()
         if not holding:
             return
         actuated = {each.coordinate.index: each for each in system.actuators if each.coordinate.index in holding}
@@ -276,7 +281,6 @@ class SmallMotions:
             "the posture is no equilibrium: the linear model is that of the robot held there by "
             f"{', '.join(words)}{way}",
             ValidityWarning,
-            stacklevel=4,
         )
 
 

@@ -16,7 +16,13 @@ import numpy as np
 from flexarm.beam.bases import all_modes
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
-from flexarm.dynamics.equilibrium import constraint_multipliers, displacements, holdable_coordinates, tangent_stiffness
+from flexarm.dynamics.equilibrium import (
+    constraint_multipliers,
+    displacements,
+    holdable_coordinates,
+    posture_at,
+    tangent_stiffness,
+)
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.singularity import massless_motions
 from flexarm.dynamics.stiffening import system_for_posture
@@ -95,6 +101,11 @@ class ModeSet:
     def __len__(self) -> int:
         return len(self.eigenvalues)
 
+    def __repr__(self) -> str:
+        slowest = self.frequencies[~self.rigid][:6]
+        listed = ", ".join(f"{each:.4g}" for each in slowest) + (", ..." if len(self) > 6 + self.rigid.sum() else "")
+        return f"ModeSet of {len(self)} modes, {self.rigid.sum()} of them rigid: {listed or 'no'} Hz"
+
     def shape(self, mode: int) -> dict[str, Any]:
         """Return the shape of a mode by coordinate name.
 
@@ -159,7 +170,7 @@ class ModeSet:
 
 def modes(
     robot: Robot | System,
-    q: Vector = None,
+    q: Vector | Literal["equilibrium"] = None,
     v: Vector = None,
     *,
     joints: Hold | Mapping[str, Hold] = "free",
@@ -170,8 +181,9 @@ def modes(
     ----------
     robot : Robot or System
         Robot, or its equations of motion.
-    q : dict of str to float or array_like, shape (nq,), optional
-        Posture, by coordinate name or as an array. Coordinates that are not given are zero.
+    q : dict of str to float, array_like of shape (nq,) or "equilibrium", optional
+        Posture, by coordinate name or as an array; coordinates that are not given are zero. "equilibrium" is that
+        in which the robot rests with its joints held at zero.
     v : dict of str to float or array_like, shape (nq,), optional
         Steady speeds of joints (rad/s or m/s), such as {"beam.q": 6.0}, for rotating robots: centrifugal stiffening and
         gyroscopic coupling are included. The actuator of a joint with a speed keeps that speed. At rest by default.
@@ -225,10 +237,14 @@ def modes_without_warning(
 
 
 def _checked_modes(
-    robot: Robot | System, q: Vector, v: Vector, joints: Hold | Mapping[str, Hold], is_silent: bool
+    robot: Robot | System,
+    q: Vector | Literal["equilibrium"],
+    v: Vector,
+    joints: Hold | Mapping[str, Hold],
+    is_silent: bool,
 ) -> ModeSet:
     system = as_system(robot)
-    posture, rates = system.posture(q), system.vector(v, "v")
+    posture, rates = posture_at(robot, q), system.vector(v, "v")
     if posture.ndim != 1:
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
     if rates.ndim != 1:
@@ -239,7 +255,7 @@ def _checked_modes(
     speed, held = steady_speeds(system, rates)
     kept = vibrating_coordinates(system, joints, held)
     if not is_silent:
-        warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept), stacklevel=4)
+        warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept))
     return _compute_modes(system, posture, speed, kept)
 
 

@@ -220,7 +220,7 @@ def refine_grid(
             return times, values
         if 2 * len(times) > MAX_POINT_COUNT:
             sentence = f"the torques are off by up to {error:.1g} of the largest between their {len(times)} points"
-            warn(f"{sentence}; the {what} is not smooth there", ValidityWarning, stacklevel=4)
+            warn(f"{sentence}; the {what} is not smooth there", ValidityWarning)
             return times, values
         every = np.concatenate([times, middles])
         order = np.argsort(every, kind="stable")

@@ -310,7 +310,7 @@ def spectrum(
     """
     _check_choices(window, scaling, trend)
     found = _compute_spectrum(check_samples(t, x, MIN_SAMPLE_COUNT), window, scaling, trend)
-    _warn_of_aliasing(found, None, 3)
+    _warn_of_aliasing(found, None)
     return found
 
 
@@ -324,7 +324,7 @@ def run_spectrum(
     end = len(samples.values) // finer * finer
     coarse = replace(samples, times=samples.times[:end:finer], values=samples.values[:end:finer])
     found = _compute_spectrum(coarse, window, scaling, trend)
-    _warn_of_aliasing(found, _compute_spectrum(samples, window, scaling, trend) if finer > 1 else None, 4)
+    _warn_of_aliasing(found, _compute_spectrum(samples, window, scaling, trend) if finer > 1 else None)
     return found
 
 
@@ -356,7 +356,7 @@ def _compute_spectrum(samples: SampledSignal, window: str, scaling: str, trend: 
     )
 
 
-def _warn_of_aliasing(found: Spectrum, fine: Spectrum | None, level: int) -> None:
+def _warn_of_aliasing(found: Spectrum, fine: Spectrum | None) -> None:
     """Warn if there is content above half the sampling rate, by a finer spectrum, or close to it."""
     limit = found.frequency[-1]
     if fine is None:
@@ -370,5 +370,4 @@ def _warn_of_aliasing(found: Spectrum, fine: Spectrum | None, level: int) -> Non
             f"'{found.name}' has content {where} half the sampling rate ({limit:.4g} Hz), {share:.0%} of the largest: "
             f"it shows up at wrong frequencies; take samples more often than every {found.sample:.4g} s",
             ValidityWarning,
-            stacklevel=level,
         )

@@ -162,7 +162,6 @@ def robust_lqg(
             f"no compensator of this order was found that meets all requirements: the worst is {worst:.3g} of what is "
             "allowed; allow more, start from another design, or take models that differ less",
             ValidityWarning,
-            stacklevel=2,
         )
     return replace(family.design(found), worst=worst)
 

@@ -120,7 +120,6 @@ class Shaper:
                 f"({length:.3g} s): the move becomes more than twice as long; take a shaper of fewer impulses, or a "
                 "slower move",
                 ValidityWarning,
-                stacklevel=2,
             )
         return copied(given, self.amplitudes, self.delays, f"{self.kind}-shaped {given.name}")
 

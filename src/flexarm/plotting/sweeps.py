@@ -67,7 +67,7 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
     """
     if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
         raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
-    warn_of_version("data", data.attrs, stacklevel=3)
+    warn_of_version("data", data.attrs)
     fields = sweep_fields(data)
     data = _select_fixed(data, fields, at)
     panels = _panels(data, quantity)

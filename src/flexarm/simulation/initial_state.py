@@ -105,6 +105,5 @@ def _closed(system: System, schedule: Schedule, q: Array, v: Array, v_given: boo
                 f"{what} does not satisfy the constraints and was moved onto them: '{name}' most, by "
                 f"{new[k] - old[k]:.3g} {unit}{per} to {new[k]:.6g}".replace("  ", " "),
                 ValidityWarning,
-                stacklevel=4,
             )
     return found

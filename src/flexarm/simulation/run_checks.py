@@ -269,7 +269,7 @@ def require_seen_inputs(outlooks: Mapping[str, Bandwidth], pace: StepBounds, dur
 
 
 def _doubt(sentence: str) -> None:
-    warn(sentence, ValidityWarning, stacklevel=4)
+    warn(sentence, ValidityWarning)
 
 
 def memory() -> float:
@@ -298,5 +298,4 @@ class DurationNotice:
                 f"{total / 60:.0f} minutes; a larger rtol or dt is faster, and Ctrl-C keeps what was computed"
                 f"{self._hint}",
                 ValidityWarning,
-                stacklevel=2,
             )

@@ -80,7 +80,6 @@ def _energy(k: int, sim: Any) -> float:
 ABSURD_SQUARE = ABSURD_STATE**2  # of a whole state
 BOUND_GROWTH = 1.25  # bounds of bending after a look at them, which found nothing
 NEAR_LIMIT = 0.999  # of what ends a run: bounds that are met just before
-CALLER_FRAMES = 5  # frames from a warning to the call of `step`
 
 
 class StepError(RuntimeError):
@@ -211,7 +210,6 @@ class StepChecks:
                 f"a joint runs into its stop at t = {times[0]:.4g} s so fast that {self._a_step} passes over it: the "
                 "energy of the impact is not right; take shorter ones, or more substeps",
                 ValidityWarning,
-                stacklevel=CALLER_FRAMES,
             )
 
     def _look_at_bending(self, t: float, q: Array) -> None:
@@ -219,7 +217,7 @@ class StepChecks:
         doubts = [] if self.said.doubtful else posture_warnings(self.system, q, f" at t = {t:.4g} s")
         for sentence in doubts:
             self.said.doubtful = True
-            warn(sentence, ValidityWarning, stacklevel=CALLER_FRAMES)
+            warn(sentence, ValidityWarning)
 
     def _tell_error(self, error: float, elapsed: float) -> None:
         """A tolerance is for a run: for one second, and for each of those that follow."""
@@ -237,5 +235,4 @@ class StepChecks:
             f"they should be, and rtol = {self.tolerance.rtol:g} of its length is {most:.2g} m; {way} would do (or "
             "give a larger rtol)",
             ValidityWarning,
-            stacklevel=CALLER_FRAMES,
         )

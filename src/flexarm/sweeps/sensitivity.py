@@ -216,7 +216,7 @@ def _derivatives(
         ]
     if doubted:
         listed = ", ".join(doubted[:4]) + (", ..." if len(doubted) > 4 else "")
-        warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning, stacklevel=3)
+        warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning)
     import xarray as xr
 
     kept = {name: data.coords[name] for name in data.coords if "member" not in data.coords[name].dims}

@@ -1,8 +1,8 @@
 """Symbolic algebra, matrices of the cubic Hermite beam element, and scaling of integrals to symbols.
 
-Expressions are those of SymEngine if it is installed, because it is faster, else of SymPy; results are converted to
-SymPy. Vectors and matrices are NumPy arrays of expressions. The coordinates of an element are deflection and slope of
-its left node, then of its right node (My et al., eq. 13 and 27).
+Expressions are those of SymEngine, which is much faster than SymPy; results are converted to SymPy. Vectors and
+matrices are NumPy arrays of expressions. The coordinates of an element are deflection and slope of its left node, then
+of its right node (My et al., eq. 13 and 27).
 """
 
 from __future__ import annotations
@@ -12,41 +12,35 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import symengine
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.robot import Elements, Reduced
 
-try:
-    import symengine
-except ImportError:
-    symengine = None
-
 Expr = Any
 ExprArray = NDArray[np.object_]
-
-backend: Any = sympy if symengine is None else symengine
 
 # Relative. Shapes are solutions of floating-point eigenproblems, whose integers are rounded.
 INTEGER_TOLERANCE = 1e-13
 
 
 def symbol(name: str) -> Expr:
-    return backend.Symbol(name)
+    return symengine.Symbol(name)
 
 
 def number(value: float) -> Expr:
     """Return a number; integers are exact."""
     whole = round(value)
     if abs(value - whole) <= INTEGER_TOLERANCE * abs(whole):
-        return backend.Integer(whole)
-    return backend.sympify(float(value))
+        return symengine.Integer(whole)
+    return symengine.sympify(float(value))
 
 
 numbers: Any = np.frompyfunc(number, 1, 1)
-cos: Any = np.frompyfunc(lambda angle: backend.cos(angle), 1, 1)
-sin: Any = np.frompyfunc(lambda angle: backend.sin(angle), 1, 1)
+cos: Any = np.frompyfunc(lambda angle: symengine.cos(angle), 1, 1)
+sin: Any = np.frompyfunc(lambda angle: symengine.sin(angle), 1, 1)
 
 
 def fraction(value: float) -> Expr:
@@ -56,19 +50,18 @@ def fraction(value: float) -> Expr:
 
 
 def diff(expression: Expr, by: Expr) -> Expr:
-    return backend.sympify(expression).diff(by)
+    return symengine.sympify(expression).diff(by)
 
 
 def total(terms: Iterable[Expr]) -> Expr:
     """Return the sum of terms in one call; adding one by one is quadratic in their number."""
     terms = [term for term in terms if term != 0]
-    return backend.Add(*terms) if terms else backend.Integer(0)
+    return symengine.Add(*terms) if terms else symengine.Integer(0)
 
 
 def share_subexpressions(expressions: list[Expr]) -> tuple[list[tuple[Expr, Expr]], list[Expr]]:
     """Return common subexpressions as (symbol, value) pairs and the expressions in terms of them, in SymPy."""
-    options = {"symbols": sympy.numbered_symbols("x")} if backend is sympy else {}
-    found, rest = backend.cse([backend.sympify(each) for each in expressions], **options)
+    found, rest = symengine.cse([symengine.sympify(each) for each in expressions])
     return [(sympy.sympify(name), sympy.sympify(value)) for name, value in found], list(map(sympy.sympify, rest))
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import symengine
 from numpy.polynomial import legendre
 
 from flexarm.beam.foreshortening import DISPLACEMENT_PRODUCTS, ROTATION_PRODUCTS, Product, SecondOrderBlocks
@@ -234,7 +235,7 @@ def _pose_on_mesh(beam: Beam, share: float, along: Expr) -> SectionPose:
     size, x = beam.l / beam.elements, symbol("x")
     deflection = algebra.shapes(x, size) @ beam.nodes(j, j + 1)
     at = fraction(position - j) * size
-    values = (algebra.backend.sympify(each).subs({x: at}) for each in (deflection, diff(deflection, x)))
+    values = (symengine.sympify(each).subs({x: at}) for each in (deflection, diff(deflection, x)))
     return vector(along, next(values), 0), vector(0, 0, next(values))
 
 

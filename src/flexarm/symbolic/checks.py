@@ -264,7 +264,6 @@ def select_default_stiffening(robot: Robot, kept: bool) -> str:
         f"the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate have "
         f"{', '.join(found)}: {reason}; {second}stiffening='none' derives the zero-order model without this warning",
         ValidityWarning,
-        stacklevel=3,
     )
     return "none"
 

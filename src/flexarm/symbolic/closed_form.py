@@ -287,7 +287,7 @@ class ClosedForm:
 
     @cached_property
     def rows(self) -> dict[str, ExprArray]:
-        """M, C, K, D and G by name, with abbreviations, as arrays of SymEngine or SymPy expressions."""
+        """M, C, K, D and G by name, with abbreviations, as arrays of SymEngine expressions."""
         return {name: getattr(self, f"_{name}") for name in ("M", "C", "K", "D", "G")}
 
     @cached_property

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import symengine
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.model import all_integrals
@@ -274,7 +275,7 @@ class Model:
                 unit = "N m" if joint.unit == "rad" else "N"
                 force = self._parameter(f"f_{n}", joint.coulomb, f"Coulomb friction {of}", unit)
                 rate = self.coordinates.all[own.joint].v / number(joint.coulomb_speed)
-                out[own.joint] = force * algebra.backend.tanh(rate)
+                out[own.joint] = force * symengine.tanh(rate)
         return out
 
     def _gravity(self) -> ExprArray:

@@ -15,6 +15,7 @@ from keyword import iskeyword, softkwlist
 from typing import Any
 
 import numpy as np
+import symengine
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.bodies import elastic_drive
@@ -154,7 +155,7 @@ class Abbreviations:
 
     def name(self, label: str, expression: Expr) -> Expr:
         """Return the abbreviation of an expression; symbols and numbers are returned unchanged."""
-        expression = algebra.backend.sympify(expression)
+        expression = symengine.sympify(expression)
         if expression.is_Symbol or expression.is_Number:
             return expression
         if expression not in self._names:
@@ -163,7 +164,7 @@ class Abbreviations:
 
     def name_with_derivatives(self, label: str, expression: Expr, by: tuple[int, ...] = ()) -> Expr:
         """Return the abbreviation of an expression and of its derivatives `by` coordinates, xf_{1,2} in LaTeX."""
-        expression = algebra.backend.sympify(expression)
+        expression = symengine.sympify(expression)
         if expression.is_Symbol or not self.coordinates([expression]):
             return expression
         if expression not in self._names:
@@ -213,7 +214,7 @@ class Abbreviations:
     def expanded(self, expression: Expr) -> Expr:
         """Return an expression without abbreviations."""
         while inner := self._abbreviations_in([expression]):
-            expression = algebra.backend.sympify(expression).subs({each: self.definitions[each] for each in inner})
+            expression = symengine.sympify(expression).subs({each: self.definitions[each] for each in inner})
         return expression
 
     def used(self, expressions: Iterable[Expr]) -> list[tuple[Expr, Expr]]:
@@ -232,7 +233,7 @@ class Abbreviations:
 
 
 def _symbols_in(expression: Expr) -> set[Expr]:
-    return algebra.backend.sympify(expression).free_symbols  # type: ignore[no-any-return]
+    return symengine.sympify(expression).free_symbols  # type: ignore[no-any-return]
 
 
 NODE_LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}

@@ -172,7 +172,6 @@ class BoundedMotionSearch:
                 f"tip: the motion along the path is {accuracy}, at steps of {nodes.step:.2g} s; {why}. Play the "
                 "torques back before they are trusted",
                 ValidityWarning,
-                stacklevel=4,
             )
         return nodes, goals, motion, float(error)
 
@@ -196,7 +195,6 @@ class BoundedMotionSearch:
                 f"method = 'linear': the equations of motion take other torques for this motion, by {off:.0%} of the "
                 "largest, so the path is long for a model about its start; take method='nonlinear'",
                 ValidityWarning,
-                stacklevel=4,
             )
 
     # --- result ---
@@ -212,7 +210,6 @@ class BoundedMotionSearch:
                 f"window, from {nodes.lead * nodes.step:.3g} s before the path on; give it more time, or the robot "
                 f"more damping (unless given, windows are no longer than {MAX_WINDOW_DURATIONS:g} times the path)",
                 ValidityWarning,
-                stacklevel=4,
             )
         ends = [] if self.method == "quasi-static" or not self.constraint.passive else self._ends
         return Inversion(

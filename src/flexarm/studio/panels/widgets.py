@@ -5,13 +5,12 @@ from __future__ import annotations
 import html
 import threading
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from flexarm.foundation.messages import error_text, format_number, shown
+from flexarm.foundation.messages import error_text, format_number, shown, warn
 from flexarm.foundation.progress import format_time_left
 from flexarm.plotting.films import render_pixels
 from flexarm.results.energy_balance import balance_sentence
@@ -182,7 +181,7 @@ class BackgroundTask:
         except Exception as error:  # raised again in the page's thread
             problem = error
         if self._page.closed:
-            warnings.warn(f"the page was closed: its {self._name} was ended, and nothing is saved", stacklevel=2)
+            warn(f"the page was closed: its {self._name} was ended, and nothing is saved")
             return
         self._set_visible(False)
 
