@@ -16,7 +16,10 @@ PAGE = Path(__file__).parent / "format.md"
 # order and headings; other definitions of the schema follow at the end
 GROUPS = {
     "Links": ["Link"],
-    "Joints": ["Revolute", "SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"],
+    "Joints": [
+        *("Revolute", "Prismatic", "Screw", "Universal", "Cylindrical", "Planar"),
+        *("SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"),
+    ],
     "Constraints": ["Loop", "OnLine", "OnPlane", "PointSupport"],
     "Materials": ["Material"],
     "Sections": ["Rectangle", "Circle", "Tube", "Box", "IBeam", "Properties", "Tapered", "Stepped", "SectionPiece"],

@@ -198,7 +198,8 @@ def equilibrium(robot: Robot | System, q: Vector = None) -> Array:
     The equilibrium is computed by Newton's method; where links bend far, gravity is increased in steps. Passive joints
     first settle where the potential energy is least, downhill from q; where nothing moves them they stay. In a robot
     with constraints, driven joints are held as long as the others can still meet the constraints: first those named in
-    a mapping q, then in the robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar, {"crank.q": 0.5})`.
+    a mapping q, then in the robot's order. So name the driven joints of a closed loop: `fa.equilibrium(four_bar,
+    {"crank.q": 0.5})`.
 
     Examples
     --------
