@@ -346,7 +346,7 @@ def _motions(system: System, motion: Any) -> dict[int, Profile]:
         raise TypeError(f"motion = {shown(motion)}: must be a mapping by link name")
     found = {}
     for name, given in (motion or {}).items():
-        system.require_input(name, "motion")
+        system.require_input(name, "motion", "joint")
         actuator = system.actuators[system.inputs.index(name)]
         found[actuator.coordinate.index] = moving = profile(given, f"motion.{name}")
         _require_no_jump(moving, actuator)
