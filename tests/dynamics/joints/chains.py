@@ -70,7 +70,12 @@ class Reference:
         for i in robot.order:
             link, parent = robot.links[i], robot.parents[i]
             if parent is None:
-                R, p, v, w = np.array(robot.base.matrix), np.array(robot.base.position), np.zeros((3, n)), np.zeros((3, n))
+                R, p, v, w = (
+                    np.array(robot.base.matrix),
+                    np.array(robot.base.position),
+                    np.zeros((3, n)),
+                    np.zeros((3, n)),
+                )
             else:
                 R, p, v, w = (each.copy() for each in found[parent])
                 p, v = self.moved(R @ [link.at, 0, 0], p, v, w)
@@ -89,7 +94,7 @@ class Reference:
             start += len(link.joint.freedoms)
             found[i] = R, p, v, w
             lump = link.payload
-            _, velocity = self.moved(R @ ([link.length, 0, 0] + np.array(lump.offset)), p, v, w)
+            _, velocity = self.moved(R @ (np.array([link.length, 0, 0]) + np.array(lump.offset)), p, v, w)
             out.append((lump.mass, R @ np.array(lump.inertia_matrix) @ R.T, velocity, w))
         return out
 

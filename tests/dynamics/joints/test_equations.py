@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.dynamics.joints.chains import KINDS, TILTED, Reference, body, random_tree
 from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.robot.joints import TurnAbout
+from tests.dynamics.joints.chains import KINDS, TILTED, Reference, body, random_tree
 
 
 @pytest.mark.parametrize("kind", KINDS)
