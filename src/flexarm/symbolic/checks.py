@@ -168,7 +168,7 @@ def _check_contact(where: str, link: Link, parent: Link | None, k: Mapping[str, 
     if not isinstance(number, int) or isinstance(number, bool) or not first <= number <= last:
         given = "is missing" if number is None else f"is {shown(number)}"
         raise ValueError(
-            f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
+            f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so specify one, for example "
             f"k={{'{link.name}': {last}}}; a whole number between {first} ({root}) and {last} ({tip})"
         )
     damping = None if link.flexible is None else link.flexible.damping
