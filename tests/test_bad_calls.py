@@ -152,6 +152,20 @@ JOINT = {
     "coulomb_speed": (0.1, POSITIVE),
     "drive": (SPRING, PART),
     "stop": (fa.Stop(100.0), PART),
+    "stiffness": (5.0, NONNEGATIVE),
+    "rest": (0.2, NUMBER),
+    "actuated": (True, FLAG),
+}
+PAIR = (1.0, "text", NAN, [1.0], [1.0, 2.0, 3.0], ["a", "b"], [NAN, 1.0], {}, THING)
+SIGNED_PAIR = (*PAIR, [-1.0, 1.0])
+COMPOUND = {
+    "limits": ([[0.1, 0.5], None], (1.0, "text", NAN, [1.0], [1.0, 0.0], ["a", "b"], [[0.5, 0.1], None], {}, THING)),
+    "stiffness": ([1.0, 2.0], SIGNED_PAIR),
+    "rest": ([0.1, 0.2], PAIR),
+    "viscous": ([1.0, 2.0], SIGNED_PAIR),
+    "coulomb": ([1.0, 2.0], SIGNED_PAIR),
+    "coulomb_speed": ([1.0, 2.0], (*SIGNED_PAIR, 0, [0.0, 1.0])),
+    "actuated": (True, FLAG),
 }
 SLIDE = {"angle": (0.1, NUMBER), "contact": ("continuous", CHOICE), **JOINT}
 ON_LINK = {"at": (0.5, optional(NONNEGATIVE)), "point": ([0, 0, 0], VECTOR), "name": ("c", optional(TEXT))}
@@ -265,6 +279,12 @@ def descriptions() -> Iterator[Call]:
     yield Call("Stop", fa.Stop, {"stiffness": (50.0, POSITIVE), "damping": (0.1, NONNEGATIVE)})
     mount = ([0, 0, 0], VECTOR)
     yield Call("Revolute", fa.Revolute, {"axis": ("z", AXIS), "mount": mount, **JOINT})
+    yield Call("Prismatic", fa.Prismatic, {"axis": ("z", AXIS), "mount": mount, **JOINT})
+    yield Call("Screw", fa.Screw, {"axis": ("z", AXIS), "pitch": (0.01, NUMBER), "mount": mount, **JOINT})
+    axes = (["x", "y"], (1.0, "x", NAN, ["x"], ["x", "x"], ["x", "q"], [[0, 0, 0], "x"], {}, THING))
+    yield Call("Universal", fa.Universal, {"axes": axes, "mount": mount, **COMPOUND})
+    yield Call("Cylindrical", fa.Cylindrical, {"axis": ("z", AXIS), "mount": mount, **COMPOUND})
+    yield Call("Planar", fa.Planar, {"axes": axes, "mount": mount})
     yield Call("SlidingPrismatic", fa.SlidingPrismatic, SLIDE)
     yield Call("SlidingPrismatic.mount", fa.SlidingPrismatic, {"mount": mount})
     yield Call("FixedPrismatic", fa.FixedPrismatic, {"rear": ("flexible", CHOICE), **SLIDE})

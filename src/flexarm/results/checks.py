@@ -30,7 +30,7 @@ from flexarm.results.energy_balance import switches
 from flexarm.results.run import Run
 from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR, LinkError, estimated_errors, warnings_of
 from flexarm.results.vibration import A_PERIOD, ALIASED_SAMPLES
-from flexarm.robot import FixedPrismatic, RidingJoint, Robot
+from flexarm.robot import RidingJoint, Robot
 
 Plain = Mapping[str, Any]  # statistics and options
 
@@ -197,7 +197,7 @@ def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> lis
         if not np.isfinite(limit := deflection_limit(link)):
             continue
         tip = np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
-        slides = isinstance(link.joint, FixedPrismatic)  # each part has a length of its own
+        slides = link.joint.grips  # each part has a length of its own
         if not slides and bends.get(link.name, np.inf) < limit and tip.max() < limit:
             continue
         rows = largest_postures(system, link, q)
