@@ -43,8 +43,6 @@ def test_nothing_drives_it(options, message):
 def test_a_drive_needs_an_actuator():
     with pytest.raises(fa.DescriptionError, match=r"drive = .*: must be left out with actuated = false"):
         fa.Revolute(actuated=False, drive=fa.Drive())
-    with pytest.raises(fa.DescriptionError, match=r"rest = 0.1: needs a stiffness"):
-        fa.Revolute(rest=0.1)
 
 
 def test_it_settles_in_equilibrium():

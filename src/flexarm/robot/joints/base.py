@@ -195,9 +195,6 @@ class Joint(Description):
             if each.limits is not None and each.limits[0] >= each.limits[1]:
                 sentence = f"the lower limit must be below the upper one ({freedom.unit})"
                 yield DescriptionProblem(f"limits[{k}]" if several else "limits", each.limits, sentence)
-            if each.rest and not each.stiffness:
-                sentence = "needs a stiffness: without a spring no position is at rest"
-                yield DescriptionProblem(f"rest[{k}]" if several else "rest", each.rest, sentence)
 
     def unit_warnings(self) -> list[tuple[str, str]]:
         pairs = zip(self.freedoms, self.freedom_properties, strict=True)
