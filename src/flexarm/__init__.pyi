@@ -121,6 +121,9 @@ from .robot import (
     Flexible as Flexible,
 )
 from .robot import (
+    Frame as Frame,
+)
+from .robot import (
     Link as Link,
 )
 from .robot import (
@@ -152,6 +155,9 @@ from .robot import (
 )
 from .robot import (
     Revolute as Revolute,
+)
+from .robot import (
+    RigidBody as RigidBody,
 )
 from .robot import (
     Robot as Robot,

@@ -85,16 +85,19 @@ class RigidTwin:
 
 
 class LinkFrame:
-    """Frame on one of the rigid twin's links, at a distance x from the root (None: at the tip)."""
+    """Frame of the rigid twin, or one on a link at a distance x from the root (None: at the tip)."""
 
     def __init__(self, twin: RigidTwin, link: str | None, x: float | None) -> None:
         self.system = twin.rigid
-        self.link = twin.robot.links[-1].name if link is None else link
-        self.number, self.x = self.system.place(self.link, x)
-        self.tip = x is None
+        name = twin.robot.tip_name if link is None else link
+        self.place = self.system.place(name, x)
+        self.link = twin.robot.links[self.place.link].name
+        frame = self.place.frame
+        at = f"the tip of '{self.link}'" if x is None else f"'{self.link}' at {self.place.x:g} m"
+        self._text = at if frame is None else f"frame '{frame.name}'"
 
     def __str__(self) -> str:
-        return f"the tip of '{self.link}'" if self.tip else f"'{self.link}' at {self.x:g} m"
+        return self._text
 
     def __call__(self, q: Array) -> tuple[Array, Array, Array]:
         """Return position (3,), axes (3, 3) and Jacobian (6, joints) in the world, rows of the position first."""
@@ -110,11 +113,11 @@ class LinkFrame:
         """Return the function (q, v) -> position, axes, Jacobian, and J' v by differentiation along v."""
         system, n = self.system, self.system.nq
         there = Parameters()
-        system.add_place(there, "place", self.number, self.x)
+        system.add_place(there, "place", self.place)
         with building:
             q, v = ca.MX.sym("q", n), ca.MX.sym("v", n)
-            R, p = system.parametric.frame(self.number, there)(q, there.vector, system.numbers)
-            own = system.parametric.jacobian(self.number, there)(q, there.vector, system.numbers)
+            R, p = system.parametric.frame(self.place.link, there)(q, there.vector, system.numbers)
+            own = system.parametric.jacobian(self.place.link, there)(q, there.vector, system.numbers)
             J = ca.vertcat(R @ own[3:, :], R @ own[:3, :])
             drift = ca.jtimes(J @ v, q, v)
             return ca.Function("place", [q, v], [p, R, J, drift])
@@ -180,7 +183,7 @@ class PostureSearch:
 
     @cached_property
     def _length(self) -> float:
-        return float(sum(link.length for link in self.twin.robot.links))
+        return self.twin.robot.size
 
     @cached_property
     def sizes(self) -> Array:

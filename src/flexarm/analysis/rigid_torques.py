@@ -237,7 +237,7 @@ class PathFollower:
     def _negligible_force(self) -> float:
         """Return the force (N or N m) due to an acceleration of 1e-6 m/s2 of the whole mass."""
         robot = self.search.twin.robot
-        return 1e-6 * robot.total_mass * max(1.0, sum(link.length for link in robot.links))
+        return 1e-6 * robot.total_mass * max(1.0, robot.size)
 
     def _follow_grid(self, grid: Array, start: Array) -> list[State]:
         """Return the states at the times of a grid, each found from the one before so that postures are continuous."""

@@ -143,7 +143,7 @@ def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> li
 
     The mean is over the link's mass. A motor counts as if it turned its link, and so does a joint without mass.
     """
-    lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.length
+    lever = 1.0 if isinstance(body.link.joint, Prismatic) else body.parameters.get("lever", body.length)
     turned, squares = [] if body.local.motor is None else [body.local.motor], []
     if "mass_inverse" in body.parameters:
         squares.append(2 * body.parameters["mass_inverse"] * ca.fabs(link_kinetic_energy(body, twist, x, dx)))

@@ -245,7 +245,10 @@ class Structure:
         symbols = ParameterSymbols(parameters)
         bodies = [make_symbolic(body, symbols.under(f"links.{body.link.name}")) for body in chain.bodies]
         self.coordinates = _without_sizes(chain.coordinates)
-        self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols))
+        robot = chain.robot
+        owners = {each.name: robot.place(each.name)[0] for each in (*robot.links, *robot.frames)}
+        tip_link = owners[robot.tip_name]
+        self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols), owners, tip_link)
         self.constrained = bool(chain.robot.every_constraint) or any(nodally_held(body.link) for body in chain.bodies)
         self._constraints, self._selected_rows = erase_values(chain.robot.every_constraint), selected_rows
         self.functions = Functions(self)
@@ -271,7 +274,7 @@ class Structure:
 
     def selected_rows(self, vector: Array, chain: Chain, parameters: Parameters) -> dict[Key, SelectedRows]:
         """Select the independent constraint rows for a robot's parameters; parameters that rotate rows are added."""
-        length = sum(link.length for link in chain.robot.links)
+        length = chain.robot.size
         found = {}
         for key, (block, _) in self.constraints.blocks.items():
             rows = self._raw_rows[key]

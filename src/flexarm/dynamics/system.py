@@ -394,7 +394,7 @@ class System(SystemGeometry):
         """
         if axes not in ("joint", "world"):
             raise ValueError(f"axes = {shown(axes)}: must be 'joint' or 'world'")
-        number, _ = self.place(link)
+        number = self._arguments.link(link)
         from flexarm.dynamics.joint_reactions import Balance
 
         return Balance(self, q, v, a, loads, constraint_forces).reaction(number, axes)

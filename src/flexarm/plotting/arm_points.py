@@ -131,7 +131,7 @@ class Arm:
 
     def _guides(self) -> Iterator[Array]:
         """Yield a short line segment at each sliding joint, along its axis."""
-        whole = GUIDE_HALF_LENGTH * sum(link.length for link in self.system.robot.links)
+        whole = GUIDE_HALF_LENGTH * self.system.robot.size
         for link in self._jointed(RidingJoint, FixedPrismatic):
             half = whole / 4 if isinstance(link.joint, Sleeve) else whole  # a sleeve shows only its end
             rotation, place = self._riding_pose(link) if isinstance(link.joint, RidingJoint) else self._joint_pose(link)
@@ -152,8 +152,7 @@ class Arm:
         """Point masses in the order of `masses`, with their link and position along it (m)."""
         found: list[tuple[Link, PointMass, float]] = []
         for link in self.system.robot.links:
-            lumps = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
-            found += [(link, lump, x or 0.0) for lump, x in lumps if lump is not None and not lump.empty]
+            found += [(link, lump, x) for _, lump, x in link.lumps if not lump.empty]
         return found
 
     def _masses(self) -> Iterator[Array]:

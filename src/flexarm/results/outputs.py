@@ -177,6 +177,7 @@ class RunOutputs:
             v=v,
             a=later or a,
             tip=tip,
+            tip_name=system.robot.tip_name,
             tip_rotation=tip_rotation,
             deflection=deflection,
             points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in self.points.items()},

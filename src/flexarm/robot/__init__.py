@@ -5,10 +5,11 @@ from flexarm.robot.constraints import Loop, OnLine, OnPlane, PointSupport
 from flexarm.robot.drives import Drive, Stop
 from flexarm.robot.errors import DescriptionError, UnitsWarning
 from flexarm.robot.flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines
+from flexarm.robot.frames import Frame
 from flexarm.robot.io.files import load, save, schema
 from flexarm.robot.joints import FixedPrismatic, MovingJoint, Revolute, RidingJoint, Sleeve, SlidingPrismatic, Weld
 from flexarm.robot.links import Link
-from flexarm.robot.masses import Material, PointMass
+from flexarm.robot.masses import Material, PointMass, RigidBody
 from flexarm.robot.pose import Pose
 from flexarm.robot.robot import Robot
 from flexarm.robot.sections import Section
@@ -19,6 +20,7 @@ __all__ = [
     "Drive",
     "Elements",
     "FixedPrismatic",
+    "Frame",
     "Flexible",
     "Link",
     "Loop",
@@ -33,6 +35,7 @@ __all__ = [
     "Reduced",
     "Revolute",
     "RidingJoint",
+    "RigidBody",
     "Robot",
     "Section",
     "Sleeve",

@@ -290,9 +290,11 @@ def run_arguments(
     return out
 
 
-def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
-    """Return link and place of each load, so that a saved run has them."""
-    return [(schedule.system.robot.links[each.link].name, each.x) for each, _ in schedule.loads]
+def _load_places(schedule: Schedule) -> list[tuple[str, float | None]]:
+    """Return link and place, or frame, of each load, so that a saved run has them."""
+    links = schedule.system.robot.links
+    places = [each for each, _ in schedule.loads]
+    return [(links[each.link].name, each.x) if each.frame is None else (each.frame.name, None) for each in places]
 
 
 def _complete(loop: SingleRun, q: Array, v: Array, duration: float, progress: bool | None) -> None:

@@ -275,6 +275,5 @@ class MeshFrames:
 def thickness_factor(system: System) -> float:
     """Return the factor on cross sections that makes all links visible; 1 if they are."""
     links = system.robot.links
-    size = sum(link.length for link in links)
     known = [extent(outline(link.section, 0.0, link.length)) for link in links if link.section is not None]
-    return max(1.0, float(np.ceil(MIN_VISIBLE_THICKNESS * size / min(known) - 1e-9))) if known else 1.0
+    return max(1.0, float(np.ceil(MIN_VISIBLE_THICKNESS * system.robot.size / min(known) - 1e-9))) if known else 1.0

@@ -215,7 +215,7 @@ class Arrows:
 
     def __init__(self, system: System, run: Run, magnify: float) -> None:
         self.system, self.magnify = system, magnify
-        self.size = sum(link.length for link in system.robot.links)
+        self.size = system.robot.size
         known = run.names
         self._q = run.array("q")
         self._torque = run["torque"].values if any(name.startswith("torque.") for name in known) else None

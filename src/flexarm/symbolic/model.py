@@ -325,9 +325,9 @@ def _section_turns(angles: Vector) -> list[Step]:
 
 def _point_masses(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
     """Return the point masses of a link: tag of their symbols, mass, and position along the link."""
-    found = [(f"h{n}", link.hub, 0.0), (f"p{n}", link.payload, link.length)]
-    found += [(f"{n}_{index + 1}", lump, lump.at or 0.0) for index, lump in enumerate(link.masses)]
-    return [(tag, lump, at) for tag, lump, at in found if lump is not None and not lump.empty]
+    tags = {"hub": f"h{n}", "payload": f"p{n}", "body": f"b{n}"}
+    found = [(tags.get(name) or f"{n}_{int(name[7:]) + 1}", lump, at) for name, lump, at in link.lumps]
+    return [(tag, lump, at) for tag, lump, at in found if not lump.empty]
 
 
 def _vector(vector: tuple[float, float, float]) -> Vector:

@@ -75,7 +75,7 @@ class OutputConstraint:
     @cached_property
     def _weights(self) -> Array:
         """Return the weight of each component of the pose: lengths relative to the robot's, angles in rad."""
-        length = sum(link.length for link in self.twin.robot.links)
+        length = self.twin.robot.size
         return np.array([1 / length if row < 3 else 1.0 for row in self.path.rows])
 
     # --- goals ---
@@ -118,16 +118,15 @@ class OutputConstraint:
     def _expressions(self) -> tuple[list[Any], Any, Any]:
         """Return symbols (q, v, a, goal), equations, and generalised forces of the actuated coordinates."""
         system, rows = self.system, list(self.path.rows)
-        number, x = system.place(*self.place)
-        there = Parameters()
-        system.add_place(there, "place", number, x)
+        place, there = system.place(*self.place), Parameters()
+        system.add_place(there, "place", place)
         q, v, a = (ca.SX.sym(name, system.nq) for name in "qva")
         goal = ca.SX.sym("goal", len(self.path.moving) * len(rows) + 12 + len(self.held))
         count = len(self.path.moving) * len(rows)
         inverse = ca.reshape(goal[:count], len(rows), len(self.path.moving)).T
         position, axes = goal[count : count + 3], ca.reshape(goal[count + 3 : count + 12], 3, 3).T
         forces = system.casadi["inverse_dynamics"](q, v, a)
-        R, p = system.parametric.frame(number, there)(q, there.vector, system.numbers)
+        R, p = system.parametric.frame(place.link, there)(q, there.vector, system.numbers)
         turned = sum((ca.cross(axes[:, k], R[:, k]) for k in range(3)), ca.SX.zeros(3)) / 2
         missing = inverse @ ca.vertcat(p - position, turned)[rows]
         at = ca.vertcat(*(q[self.actuated[k]] for k in self.held)) - goal[count + 12 :]

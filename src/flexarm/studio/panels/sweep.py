@@ -353,7 +353,7 @@ class SweepPanel:
         if expected is None or run.status not in ("completed", "stopped"):
             return
         found = run.array("tip")[-1]
-        size = sum(link.length for link in result.system.robot.links)
+        size = result.system.robot.size
         if np.linalg.norm(found - expected) > TIP_TOLERANCE * size:
             where = [", ".join(f"{each:.4g}" for each in point) for point in (found, expected)]
             raise ValueError(
