@@ -184,6 +184,9 @@ from .robot import (
     Weld as Weld,
 )
 from .robot import (
+    from_dh as from_dh,
+)
+from .robot import (
     library as library,
 )
 from .robot import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -153,7 +153,7 @@ class SystemBase:
     @cached_property
     def casadi(self) -> BoundFunctions:
         """CasADi functions of this robot, by name: `casadi["inverse_dynamics"](q, v, a)`, `casadi.frame("tool")(q)`."""
-        return BoundFunctions(self.structure.functions, self.numbers, self._place)
+        return BoundFunctions(self.structure.functions, self.numbers, self._place, self._gauge_row)
 
     # --- coordinates ---
 
@@ -368,6 +368,10 @@ class SystemBase:
             Frame, or position on a link.
         """
         add_place(numbers, path, self._chain.bodies[place.link], place)
+
+    def _gauge_row(self, link: str, x: float, at: Sequence[float] | None) -> Array:
+        """Return the strain of a link per unit of each coordinate, (nq,)."""
+        raise NotImplementedError
 
     def _place(self, name: str, x: float | None) -> tuple[int, Parameters]:
         """Return the index of a link, and the parameters of a frame or of a position on it."""

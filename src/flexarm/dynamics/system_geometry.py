@@ -11,6 +11,7 @@ import numpy as np
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.bodies import Body
 from flexarm.dynamics.constraints.equations import Row
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.strains import (
     RIGID_LINK,
     point_of_section,
@@ -246,6 +247,20 @@ class SystemGeometry(SystemBase):
         body, places, y, z = self._gauges(link, x, at)
         found = strain(body, self.vector(q)[..., body.local.all], places, y, z)
         return found[..., 0] if np.ndim(x) == 0 else found
+
+    def _gauge_row(self, link: str, x: float, at: Sequence[float] | None) -> Array:
+        """Return the strain of a link per unit of each coordinate, (nq,); it is linear unless the link slides."""
+        if is_gripped(self.robot.links[self._arguments.link(link)]):
+            raise ValueError(f"link = {shown(link)}: slides through its joint, so that its strain is no function of q")
+        own = [each.index for each in self.coordinates if each.link == link and each.kind == "elastic"]
+        q = np.zeros((len(own), self.nq))
+        for each in self.coordinates:  # other links may slide through their joints: q = 0 is not a posture of these
+            if each.kind == "joint" and is_gripped(other := self.robot.link(each.link)):
+                q[:, each.index] = other.length / 2
+        q[np.arange(len(own)), own] = 1.0
+        row = np.zeros(self.nq)
+        row[own] = self.strain(link, x, q, at=at)
+        return row
 
     def _gauges(self, link: str, x: Any, at: Sequence[float] | None) -> tuple[Body, Array, Array, Array]:
         """Return the body and the positions x, y, z of strain gauges; on the surface if `at` is None."""

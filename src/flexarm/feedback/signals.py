@@ -238,20 +238,10 @@ class Signals:
         )
 
     def _strain(self, link: str, x: float, at: tuple[float, float] | None) -> Any:
-        """Return a strain as an expression; it is linear in the coordinates of a link that does not slide through its
-        joint.
-        """
-        system = self.system
-        own = [each.index for each in system.coordinates if each.link == link and each.kind == "elastic"]
-        q = np.zeros((len(own), system.nq))
-        for each in system.coordinates:  # other links may slide through their joints: q = 0 is not a posture of these
-            if each.kind == "joint" and is_gripped(other := system.robot.link(each.link)):
-                q[:, each.index] = other.length / 2
-        q[np.arange(len(own)), own] = 1.0
-        row = system.strain(link, x, q, at=at)
-        used = np.flatnonzero(row)
-        places = [own[k] for k in used]
-        return ca.dot(self.stand_in(row[used]), system.equations.q[places]) if places else ca.SX(0)
+        """Return a strain as an expression, of a link that does not slide through its joint."""
+        row = self.system._gauge_row(link, x, at)
+        used = np.flatnonzero(row).tolist()
+        return ca.dot(self.stand_in(row[used]), self.system.equations.q[used]) if used else ca.SX(0)
 
     def gauge(self, name: str, link: str, given: str) -> tuple[float, float, float]:
         """Return x and the point (y, z) of the section, from the text in brackets; on the surface unless given."""

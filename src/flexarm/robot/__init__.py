@@ -2,6 +2,7 @@
 
 from flexarm.robot import library
 from flexarm.robot.constraints import Loop, OnLine, OnPlane, PointSupport
+from flexarm.robot.denavit_hartenberg import from_dh
 from flexarm.robot.drives import Drive, Stop
 from flexarm.robot.errors import DescriptionError, UnitsWarning
 from flexarm.robot.flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines
@@ -20,8 +21,8 @@ __all__ = [
     "Drive",
     "Elements",
     "FixedPrismatic",
-    "Frame",
     "Flexible",
+    "Frame",
     "Link",
     "Loop",
     "Material",
@@ -44,6 +45,7 @@ __all__ = [
     "Stop",
     "UnitsWarning",
     "Weld",
+    "from_dh",
     "library",
     "load",
     "save",

@@ -45,7 +45,8 @@ class Frame(Description):
         (0.0, 0.0, 0.0), description="origin of the frame, from that section's axis, in the section's axes (m)"
     )
     rpy: Annotated[Vector3, Vector("rad")] = Field(
-        (0.0, 0.0, 0.0), description="orientation: angles roll, pitch, yaw (rad), meaning R = Rz(yaw) Ry(pitch) Rx(roll)"
+        (0.0, 0.0, 0.0),
+        description="orientation: angles roll, pitch, yaw (rad), meaning R = Rz(yaw) Ry(pitch) Rx(roll)",
     )
     rotation: Rotation | None = Field(None, description=f"orientation instead of rpy: {ROTATION_MEANING}")
 

@@ -9,12 +9,12 @@ from math import hypot, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from flexarm.foundation.messages import format_number
 from flexarm.robot.description import Description, lazy_property
 from flexarm.robot.errors import DescriptionProblem
-from flexarm.robot.field_types import Checked, Vector, Vector3, nonnegative, positive
+from flexarm.robot.field_types import Checked, Quantity, Vector, Vector3, nonnegative
 from flexarm.robot.flexibility import FAMILIES, Elements, Flexible, Splines
 from flexarm.robot.joints import AnyJoint, FixedPrismatic, Joint, Revolute, RidingJoint, Sleeve
 from flexarm.robot.masses import Material, PointMass, RigidBody
@@ -44,6 +44,15 @@ class NameCheck(Checked):
         return {"type": "string", "pattern": r"^[\w-]+$", "not": {"const": GROUND}}
 
 
+class LengthCheck(Quantity):
+    """Validation of a length, which only links with a body may leave out."""
+
+    def check(self, value: object) -> float:
+        if value is ...:
+            raise ValueError("is required")
+        return super().check(value)
+
+
 class Link(Description):
     """Straight link along its own x axis, rigid or flexible, with its joint; its frame is at its root, after the joint.
 
@@ -65,8 +74,8 @@ class Link(Description):
     """
 
     name: Annotated[str, NameCheck()] = Field(description="name, unique in the robot: letters, digits, _ and -")
-    length: Annotated[float, nonnegative("m")] = Field(
-        0.0, description="length (m); required and positive, unless the link has a body"
+    length: Annotated[float, LengthCheck("m", above=0.0)] = Field(
+        0.0, description="length (m); required, unless the link has a body: then 0 unless given"
     )
     joint: AnyJoint = Field(Revolute.model_construct(), description="connection of the link with its parent")
     section: AnySection | None = Field(None, description="cross-section; a flexible link needs one")
@@ -115,6 +124,14 @@ class Link(Description):
             offset: ArrayLike = (0, 0, 0),
             body: RigidBody | None = None,
         ) -> None: ...
+
+    @model_validator(mode="before")
+    @classmethod
+    def _require_length(cls, data: Any) -> Any:
+        """Mark a length that is missing; among the errors of fields, so that all are listed at once."""
+        if isinstance(data, dict) and "length" not in data and data.get("body") is None:
+            return {**data, "length": ...}
+        return data
 
     @lazy_property
     def stiffening(self) -> Literal["none", "shortening", "exact"]:
@@ -267,11 +284,6 @@ class Link(Description):
     def conflicts(self) -> Iterator[DescriptionProblem]:
         if self.body is not None:
             yield from self._parts_besides_body()
-        elif not self.length:
-            missing = "length" not in self.model_fields_set
-            sentence = "is required (m), unless the link has a body" if missing else "must be positive (m)"
-            yield DescriptionProblem("length", ... if missing else self.length, sentence)
-            return
         yield from self._missing_parts()
         yield from self._missing_shear_areas()
         yield from self._coarse_meshes()

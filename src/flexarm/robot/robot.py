@@ -524,7 +524,7 @@ def _no_support(link: Link, support: str) -> str:
 def _rail_problems(joint: RidingJoint, rail: Link | None) -> Iterator[DescriptionProblem]:
     """Yield problems of a joint that slides along a link, or along the ground (None)."""
     if rail is not None and not rail.length:
-        yield DescriptionProblem("type", joint.type, f"slides along its parent {rail.name!r}, which has no length")
+        yield DescriptionProblem("", ..., f"slides along its parent {rail.name!r}, which has no length")
         return
     if rail is None:
         if joint.on_mesh:

@@ -25,6 +25,7 @@ from flexarm.dynamics.articulated import (
 from flexarm.dynamics.bodies import SymbolicBody
 from flexarm.dynamics.equations import Equations
 from flexarm.dynamics.parameters import Parameters
+from flexarm.dynamics.places import steps_to_place, tip_symbols
 from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along, twist_along
 from flexarm.foundation.dataclass import dataclass
 
