@@ -64,10 +64,10 @@ class RigidTwin:
         low, high = np.array(found).T
         return low, high
 
-    def moving_joints(self, link: str) -> list[int]:
-        """Return the indices of the twin's coordinates that move a link: joints between it and the ground."""
+    def moving_joints(self, name: str) -> list[int]:
+        """Return the indices of the twin's coordinates that move a link or frame: joints between it and the ground."""
         names, parents = [each.name for each in self.robot.links], self.robot.parents
-        at: int | None = names.index(link)
+        at: int | None = self.robot.place(name)[0]
         above = set()
         while at is not None:
             above.add(names[at])

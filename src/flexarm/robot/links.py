@@ -128,10 +128,14 @@ class Link(Description):
     @model_validator(mode="before")
     @classmethod
     def _require_length(cls, data: Any) -> Any:
-        """Mark a length that is missing; among the errors of fields, so that all are listed at once."""
-        if isinstance(data, dict) and "length" not in data and data.get("body") is None:
-            return {**data, "length": ...}
-        return data
+        """Mark a length that is missing, for an error among those of fields; a body may have the length 0."""
+        if not isinstance(data, dict):
+            return data
+        if data.get("body") is None:
+            return {"length": ..., **data}
+        length = data.get("length")
+        zero = isinstance(length, (int, float)) and not isinstance(length, bool) and length == 0
+        return {name: value for name, value in data.items() if name != "length"} if zero else data
 
     @lazy_property
     def stiffening(self) -> Literal["none", "shortening", "exact"]:

@@ -84,7 +84,7 @@ class Beam:
         return self._named(self._section_pose(x))
 
     def _section_pose(self, x: float) -> SectionPose:
-        share = x / self.integrals.length
+        share = x / self.integrals.length if x else 0.0
         along = self.l if share == 1 else fraction(share) * self.l
         if self.mesh:
             return self._on_mesh(share)

@@ -85,8 +85,8 @@ class Model:
     def _beam(self, i: int, integrals: LinkIntegrals, rear: LinkIntegrals | None) -> Beam:
         link, own, n = self.robot.links[i], self.coordinates.own[i], i + 1
         of = f"of link {n} ({link.name})"
-        length = self.symbols.parameter(f"l_{n}", link.length, f"length {of}", "m")
-        per_length = link.beam_mass / link.length
+        length = self.symbols.parameter(f"l_{n}", link.length, f"length {of}", "m") if link.length else number(0)
+        per_length = link.beam_mass / link.length if link.length else 0.0
         m = self.symbols.parameter(f"m_{n}", per_length, f"mass per length {of}", "kg/m") if per_length else number(0)
         rotary = self._rotary(n, link, of)
         polar, polar_value = rotary.get(0, (number(0), 0.0))
