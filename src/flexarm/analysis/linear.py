@@ -137,6 +137,7 @@ def _check_points(system: System, points: Any) -> dict[str, tuple[str, float | N
         raise TypeError(f"points = {shown(points)}: must be a mapping, {{'camera': ('fore', 0.2)}}")
     found = {}
     for name, place in (points or {}).items():
+        place = (place, None) if isinstance(place, str) else place
         if not isinstance(name, str) or not isinstance(place, (tuple, list)) or len(place) != 2:
             raise ValueError(f"points[{name!r}] = {shown(place)}: must be (link, x), x in m from its root or None")
         system.place(*place)

@@ -443,6 +443,8 @@ class System(SystemGeometry):
                [-20., -20.]])
         """
         number, places = self._arguments.places(link, x)
+        if self.robot.links[number].body is not None and places.any():
+            raise ValueError(f"x = {shown(x)}: must be 0: link '{link}' is a rigid body, which has no sections")
         from flexarm.dynamics.internal_forces import LinkSectionForces
         from flexarm.dynamics.joint_reactions import Balance
 

@@ -140,12 +140,16 @@ class Arm:
             yield np.stack([place - step, place + step], axis=1)
 
     def _brackets(self) -> Iterator[Array]:
-        """Yield the segments from the attachment point on the parent to the joint, for links with an offset."""
+        """Yield the segments from links to joints with an offset and to frames beside them."""
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
             if any(link.offset) and (parent is not None or isinstance(link.joint, RidingJoint)):
                 sliding = isinstance(link.joint, RidingJoint)
                 rotation, place = self._riding_pose(link) if sliding else self._carrier_pose(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
+        for frame in self.system.robot.frames:
+            if any(frame.position):
+                ends = [self.system.frame(frame.on, frame.x, self.q), self.system.pose(frame.name, self.q)]
+                yield np.stack([end[:, :3, 3] for end in ends], axis=1)
 
     @property
     def lumps(self) -> list[tuple[Link, PointMass, float]]:
