@@ -179,12 +179,12 @@ def test_inverse_kinematics_and_torques_of_a_frame():
         fa.inverse_kinematics(arm, (5, 0, 0), link="tool")
     path = np.linspace(0, 1, 30)[:, None] * [0.0, 0.0, 0.05] + target
     found = fa.rigid_torques(arm, path, np.linspace(0, 1, 30), link="tool", q0=q)
-    assert_allclose(system.tip(found.q, "tool")[:, 2], found.t * 0.05 + target[2], atol=1e-6)
+    assert_allclose(system.tip(found.q, "tool")[:, 2], found.times * 0.05 + target[2], atol=1e-6)
 
 
 def test_inversion_of_a_frames_path():
     arm = planar_arm().with_(gravity=(0, 0, 0))
-    motion = {"upper": fa.minimum_jerk(0, 0.3, 0.6), "wrist": fa.minimum_jerk(0, -0.2, 0.6)}
+    motion = {"upper": fa.minimum_jerk(0, 0.3, 0.6), "wrist": fa.minimum_jerk(1.5, 1.2, 0.6)}
     for output in ("tool", "tip"):
         found = fa.invert(arm, motion, 0.6, output=output)
         assert found.missed(found.play(native=False)).max() < 1e-4
