@@ -15,7 +15,7 @@ PAGE = Path(__file__).parent / "format.md"
 
 # order and headings; other definitions of the schema follow at the end
 GROUPS = {
-    "Links": ["Link"],
+    "Links": ["Link", "RigidBody", "Frame"],
     "Joints": ["Revolute", "SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"],
     "Constraints": ["Loop", "OnLine", "OnPlane", "PointSupport"],
     "Materials": ["Material"],
