@@ -17,7 +17,6 @@ import sympy
 from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
 
 import flexarm as fa
-from flexarm.symbolic import algebra
 
 MODELS: tuple[Literal["none", "shortening", "exact"], ...] = ("none", "shortening", "exact")
 
@@ -38,9 +37,8 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def formulate(elements: int, route: str = "extended", backend: Any = None) -> float:
+def formulate(elements: int, route: str = "extended") -> float:
     """M, C, K, G (and D, F) of the zero-order model as SymPy matrices, with nothing cached from before."""
-    usual, algebra.backend = algebra.backend, backend or algebra.backend
 
     def work() -> None:
         form = fa.equations(arm(elements), stiffening="none", route=route)  # type: ignore[arg-type]
@@ -50,10 +48,7 @@ def formulate(elements: int, route: str = "extended", backend: Any = None) -> fl
         sympy.core.cache.clear_cache()
         return seconds(work)
 
-    try:
-        return min(cold() for _ in range(3))
-    finally:
-        algebra.backend = usual
+    return min(cold() for _ in range(3))
 
 
 def assembly(elements: int, route: str) -> float:
@@ -139,14 +134,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--most", type=int, default=32, help="elements per link of the largest arm")
     options = parser.parse_args()
-    name = algebra.backend.__name__
     print("two-link arm, two elements per link, zero-order model: M, C, K, G in closed form (s)")
     rival = lagrange(2)
     own = formulate(2)
-    print(f"  LagrangesMethod {rival:.2f}, flexarm with {name} {own:.3f}: {rival / own:.0f} times faster")
-    if algebra.backend is not sympy:
-        plain = formulate(2, backend=sympy)
-        print(f"  flexarm with SymPy alone {plain:.3f}: {rival / plain:.0f} times faster")
+    print(f"  LagrangesMethod {rival:.2f}, flexarm {own:.3f}: {rival / own:.0f} times faster")
     print("\ngrowth with the number of elements per link, zero-order model (ms)")
     heads = ("all, extended", "all, global", "M and K, extended", "M and K, global")
     print(f"{'elements':>9}{'nq':>5}" + "".join(f"{head:>19}" for head in heads))

@@ -9,7 +9,7 @@ from typing import Any
 import flexarm
 from flexarm.integrators.registry import METHODS, SUNDIALS
 from flexarm.profiles.parse import PROFILES
-from flexarm.sweeps.measures import USUAL
+from flexarm.sweeps.measures import STANDARD_MEASURES
 
 PAGE = Path(__file__).parent / "format.md"
 
@@ -115,7 +115,7 @@ def page() -> str:
     for heading, names in {**GROUPS, **({"Others": rest} if rest else {})}.items():
         parts.append(f"## {heading}\n")
         parts += [f"### {name}\n\n{_body(defs[name])}" for name in names if name in defs]
-    measures = ", ".join(f"`{name}`" for name in USUAL)
+    measures = ", ".join(f"`{name}`" for name in STANDARD_MEASURES)
     simulation = SIMULATION.format(profiles=_profiles(), methods=", ".join([*METHODS, *SUNDIALS]))
     return "\n".join([*parts, simulation, SWEEP.format(measures=measures)])
 

@@ -45,7 +45,7 @@ def second_mode(web: Any, page: Any) -> None:
 def set_point(web: Any, page: Any) -> None:
     """Show both joints going to a set point, and the run without control."""
     tab(web, "Control")
-    page.set_parameter("simulation.torque:upper:amplitude", 0.0)
+    page.set_parameter("torque.upper.amplitude", 0.0)
     web.get_by_label("upper (rad)").fill("0.6")
     web.get_by_label("fore (rad)").fill("0.4")
     page.wait()
@@ -68,7 +68,7 @@ def sweep(web: Any, page: Any) -> None:
         each._count.value = "17"
     page.submit(page.sweeps.begin)
     page.wait()
-    page.sweeps._thread.join()
+    page.sweeps.task._thread.join()
     page.wait()
     page.sweeps._quantity.value = "residual"
     page.submit(page.sweeps.draw)

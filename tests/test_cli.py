@@ -106,7 +106,7 @@ def test_errors_are_single_sentences(words, sentence):
     ("section", "line", "words"),
     [
         ("  q0:\n    a.q: 2.0\n", 8, "joint 'a' starts at 2 rad, outside its travel"),
-        ("  q0: {a.q: 0.3}\n  motion: {a: {profile: cycloid, start: 0, end: 1, duration: 1}}\n", 7, "starts with 0"),
+        ("  q0: {a.q: 0.3}\n  motion: {a: {profile: cycloid, y0: 0, y1: 1, t1: 1}}\n", 7, "starts with 0"),
         ("  dt: 3\n", 7, "is longer than the duration"),
     ],
 )

@@ -42,6 +42,7 @@ except ImportError:
 Numbers = NDArray[np.float32]
 Target = Sequence[float] | Array | Callable[[np.random.Generator], Any] | None
 OPTIONS = ("q0", "v0", "target")
+TARGETS = ("target.x", "target.y", "target.z")
 
 
 class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
@@ -130,8 +131,7 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
             raise ValueError("reward: give a function of (sim, action), or a target for the default reward")
         if reward is not None and not callable(reward):
             raise TypeError(f"reward = {shown(reward)}: must be a function of (sim, action)")
-        self._draw_target: Callable[[np.random.Generator], Any] | None = target if callable(target) else None
-        self._fixed_target: Array | None = None if target is None or callable(target) else _position(target)
+        self._given_target = target if target is None or callable(target) else _position(target)
         self._noise = real_number("noise", noise, least=0)
         duration = real_number("duration", duration, "s", above=0)
         self.sim = Simulation(robot, dt, q0=q0, v0=v0, method=method, substeps=substeps, rtol=rtol, native=native)
@@ -145,10 +145,10 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
             raise ValueError(f"robot: {system.robot.name!r} has no actuators, so there are no actions")
         self.limits = _limits(limit, system)
         self.steps = max(1, round(duration / self.sim.dt))
-        self.target: Array | None = self._fixed_target
+        self.target: Array | None = None if callable(self._given_target) else self._given_target
         self._reward, self.render_mode = reward, render_mode
         self.metadata = {**self.metadata, "render_fps": max(1, round(1 / self.sim.dt))}
-        self.names = tuple(_default_names(system, target is not None) if observe is None else _names(observe))
+        self.names = tuple(self._default_names() if observe is None else _names(observe))
         self._readers = [self._reader(name) for name in self.names]
         self._initial_state, self._step_count = self.sim.state, 0
         self._renderer: FrameRenderer | None = None
@@ -179,7 +179,8 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
         for name in given:
             if name not in OPTIONS:
                 raise KeyError(f"options: there is no {shown(name)}{suggestion(name, OPTIONS)}")
-        self.target = _position(given["target"]) if given.get("target") is not None else self._next_target()
+        target = self._given_target if given.get("target") is None else given["target"]
+        self.target = None if target is None else _position(target(self.np_random) if callable(target) else target)
         if given.get("q0") is not None or given.get("v0") is not None:
             self.sim.reset(given.get("q0"), given.get("v0"))
         else:
@@ -244,9 +245,6 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
             self._renderer = FrameRenderer(self.sim.system, np.array(self.sim.q), marks)
         return self._renderer.image(np.array(self.sim.q), marks, f"t = {self.sim.t:.2f} s")
 
-    def _next_target(self) -> Array | None:
-        return self._fixed_target if self._draw_target is None else _position(self._draw_target(self.np_random))
-
     def _add_noise(self) -> None:
         """Add noise to the coordinates and rates of joints and of the motors behind elastic drives."""
         system, q, v = self.sim.system, np.array(self.sim.q), np.array(self.sim.v)
@@ -263,8 +261,14 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
                 v[each.index] += rate
         self.sim.reset(q, v, self.sim.t)
 
+    def _default_names(self) -> list[str]:
+        """Return the names of the quantities that are observed by default."""
+        moving = [each.name for each in self.sim.system.coordinates if each.kind != "elastic"]
+        targets = [] if self._given_target is None else TARGETS
+        return [*moving, *(derivative(name) for name in moving), "tip.x", "tip.y", "tip.z", *targets]
+
     def _reader(self, name: str) -> Callable[[Simulation], float]:
-        if name in TARGETS and (self._fixed_target is not None or self._draw_target is not None):
+        if name in TARGETS and self._given_target is not None:
             return partial(self._target_entry, TARGETS.index(name))
         try:
             return self.sim.reader(name)
@@ -279,32 +283,13 @@ class FlexarmEnv(gymnasium.Env[Numbers, Numbers]):
 
     def _info(self) -> dict[str, Any]:
         info = {"t": self.sim.t, "error": self.sim.error}
-        return info if self.target is None else {**info, "distance": self._distance(self.target)}
-
-    def _distance(self, target: Array) -> float:
-        return math.dist(self.sim.tip, target)
+        return info if self.target is None else {**info, "distance": math.dist(self.sim.tip, self.target)}
 
     def _step_reward(self, action: Numbers, count: int) -> float:
-        if self._reward is None and self.target is not None:
-            return -self._distance(self.target) * count
-        assert self._reward is not None
-        return real_number("reward", self._reward(self.sim, action))
-
-
-TARGETS = ("target.x", "target.y", "target.z")
-
-
-def _default_names(system: System, has_target: bool) -> list[str]:
-    """Return the names of the quantities that are observed by default."""
-    moving = [each.name for each in system.coordinates if each.kind != "elastic"]
-    return [
-        *moving,
-        *(derivative(name) for name in moving),
-        "tip.x",
-        "tip.y",
-        "tip.z",
-        *(TARGETS if has_target else ()),
-    ]
+        if self._reward is not None:
+            return real_number("reward", self._reward(self.sim, action))
+        assert self.target is not None
+        return -math.dist(self.sim.tip, self.target) * count
 
 
 def _names(observe: Any) -> list[str]:

@@ -112,3 +112,26 @@ def test_errors_are_not_swallowed_and_the_bar_counts(capsys):
         run_pieces([1, 0], lambda piece: 1 / piece, "pieces", True)
     with pytest.raises(ValueError, match="progress = 3"):
         run_pieces([1], print, "pieces", 3)
+
+
+def heavy(joint, stiffening="auto"):
+    """A spatial arm whose load bends it by 10 % of its length and buckles second-order links."""
+    flexible = fa.Flexible(bend_y=3, bend_z=3, twist=1, stiffening=stiffening)
+    steel = fa.Material(2.1e11, 7850, 1e-3)
+    section = fa.Section.rectangle(0.008, 0.008)
+    link = fa.Link("arm", 1.0, fa.Revolute(joint), section, steel, flexible, payload=fa.PointMass(2.0))
+    return fa.Robot(links=[link], gravity=(0, 0, -9.81))
+
+
+def test_links_that_hang_far_are_exact():
+    over = {"arm.q": [0.0, 0.5]}
+    with pytest.warns(fa.ValidityWarning, match="the exact model is used for 'arm'"):
+        found = fa.frequency_map(heavy("y"), over, at_equilibrium=True)
+    exact = fa.frequency_map(heavy("y", "exact"), over, at_equilibrium=True)
+    assert found.frequencies == pytest.approx(exact.frequencies)
+
+
+def test_links_that_hang_far_are_exact_in_rotation():
+    with pytest.warns(fa.ValidityWarning, match="the exact model is used for 'arm'"):
+        found = fa.campbell(heavy("z"), "arm", [0.0, 3.0], modes=3)
+    assert found.frequencies == pytest.approx(fa.campbell(heavy("z", "exact"), "arm", [0.0, 3.0], modes=3).frequencies)

@@ -267,3 +267,20 @@ def test_strain_is_an_output_where_another_link_slides_through_its_joint():
     law = fa.Feedback(lambda t, x: {"a": -x["a.strain(0.1)"]})
     run = fa.simulate(robot, 0.01, torque=law, q0={"b.q": 0.5})
     assert run["torque.a"].values == pytest.approx(-run["a.strain(0.1)"].values, abs=1e-9)
+
+
+def test_rounding_errors_of_a_closed_loop_are_no_holding_forces():
+    """Closing the loop leaves forces of 3e-8 N m, of a linkage that rests in any posture."""
+    rod = {"section": fa.Section.rectangle(0.006, 0.02), "material": fa.Material(E=7e10, rho=2700.0, damping=1e-3)}
+    links = [
+        fa.Link("crank", 0.2, **rod),
+        fa.Link("coupler", 0.7, **rod, flexible=fa.Flexible(bend_y=3)),
+        fa.Link("rocker", 0.5, **rod, parent="ground", offset=(0.7, 0, 0)),
+    ]
+    linkage = fa.Robot(links=links, constraints=[fa.Loop("coupler", "rocker")])
+    start = {"coupler.q": 0.7954, "rocker.q": 1.5908}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", fa.ValidityWarning)
+        fa.linearize(linkage, start)
+    with pytest.warns(fa.ValidityWarning, match="the posture is no equilibrium"):
+        fa.linearize(linkage.with_({"gravity": (0, -1e-4, 0)}), start)

@@ -398,3 +398,17 @@ def test_a_posture_beyond_the_model_is_refused():
     robot = fa.library.two_link_arm().with_({"links.upper.flexible.stiffening": "shortening"})  # exact ones bear it
     with pytest.raises(ValueError, match="q: links bend too far at this posture"):
         fa.modes(robot, q={"upper.bend_y[1]": 1e3})
+
+
+def test_modes_and_linear_models_in_equilibrium():
+    robot = fa.library.two_link_arm().with_({"gravity": (0, -9.81, 0)})
+    q = fa.equilibrium(robot)
+    found = fa.modes(robot, "equilibrium", joints="locked")
+    assert_allclose(found.q, q)
+    assert_allclose(fa.linearize(robot, q="equilibrium").A, fa.linearize(robot, q).A)
+    with pytest.raises(ValueError, match="q = 'rest': must be 'equilibrium', or coordinates"):
+        fa.modes(robot, "rest")
+
+
+def test_a_set_of_modes_shows_its_frequencies():
+    assert repr(fa.modes(fa.library.two_link_arm())).startswith("ModeSet of 8 modes, 2 of them rigid: ")

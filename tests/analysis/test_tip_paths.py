@@ -44,7 +44,7 @@ def test_angular_rates_are_those_of_the_axes_in_the_world():
 
 def test_rates_and_breaks_of_profiles():
     way = tip_path((fa.cycloid(0, 1, 1.5), 0.5, fa.sine(1.0, 0.5)), TIMES)
-    assert way.breaks == [1.5]
+    assert way.breaks == (1.5,)
     t = np.array([0.4, 1.7])
     assert_allclose(way.rates(t, 2)[:, 0], fa.cycloid(0, 1, 1.5)(t, 2))
     first, second = way.grids

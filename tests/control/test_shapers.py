@@ -69,7 +69,7 @@ def test_a_shaped_profile_is_the_sum_of_its_copies():
 def test_functions_are_held_before_they_begin():
     def late(t):
         if t < 0:
-            raise ValueError("nobody calls me then")
+            raise ValueError("must not be called")
         return float(t)
 
     assert fa.shaper("zv", frequency=1.0)(late)(0.25) == pytest.approx(0.125)

@@ -5,12 +5,12 @@ import pytest
 from PIL import Image
 
 from flexarm.plotting.animate import AnimationStage, interpolate_coordinates
-from flexarm.plotting.films import FrameSource
+from flexarm.plotting.films import render_pixels
 
 from .runs import cart, spatial, telescope, two_link
 
 
-def test_a_gif_has_the_requested_frames_and_speed(tmp_path):
+def test_gif_has_the_requested_frames_and_speed(tmp_path):
     two_link().animate(tmp_path / "a.gif", fps=10, speed=0.5)
     with Image.open(tmp_path / "a.gif") as film:
         assert film.n_frames == 21  # 2 s of film and the last frame
@@ -19,20 +19,20 @@ def test_a_gif_has_the_requested_frames_and_speed(tmp_path):
         assert film.convert("RGB").getpixel((2, 2)) == (255, 255, 255)
 
 
-def test_a_frame_rate_that_gif_does_not_support_keeps_the_speed(tmp_path):
+def test_unsupported_frame_rate_of_gif_keeps_the_speed(tmp_path):
     two_link().animate(tmp_path / "a.gif", fps=30)  # 33 ms is no length of a GIF's frame; 30 ms is
     with Image.open(tmp_path / "a.gif") as film:
         assert film.info["duration"] * (film.n_frames - 1) / 1000 == pytest.approx(1.0, abs=0.03)
 
 
 @pytest.mark.parametrize("made", [spatial, telescope, cart])
-def test_every_kind_of_robot_moves(made, tmp_path):
+def test_films_of_different_robots_are_written(made, tmp_path):
     made().animate(tmp_path / "a.gif", fps=4, magnify=5, other=made())
     with Image.open(tmp_path / "a.gif") as film:
         assert film.n_frames == 5
 
 
-def test_frames_do_not_depend_on_the_samples():
+def test_frames_are_interpolated_between_samples():
     run = two_link()
     times = run.animate(fps=7.0).times()
     assert times[0] == 0
@@ -46,23 +46,15 @@ def test_frames_do_not_depend_on_the_samples():
     assert (np.abs(q).max(axis=0) <= np.abs(samples).max(axis=0) + 1e-12).all()
 
 
-def test_a_still_background_gives_the_same_picture():
+def test_cached_background_gives_the_same_image():
     animation = two_link().animate(fps=4)
     stage = AnimationStage(animation, animation.times())
-    stage.show(2)
-    plain = stage.figure
-    plain.canvas.draw()
-    source = FrameSource(stage)
-    stage.show(2)
-    quick = np.asarray(source._render_frame(), dtype=float)
-    for artist in stage.moving:
-        artist.set_animated(False)
-    source.canvas.draw()
-    slow = np.asarray(source.canvas.buffer_rgba())[..., :3].astype(float)
+    quick = np.asarray(stage.image(2), dtype=float)
+    slow = render_pixels(AnimationStage(animation, animation.times()).show(2)).astype(float)
     assert (np.abs(quick - slow).max(axis=2) > 30).mean() < 1e-3
 
 
-def test_a_notebook_gets_a_player_and_html_is_a_page(tmp_path):
+def test_html_of_notebooks_and_files(tmp_path):
     animation = two_link().animate(fps=5)
     html = animation._repr_html_()
     assert html.count("data:image/png;base64") == 6
@@ -72,7 +64,7 @@ def test_a_notebook_gets_a_player_and_html_is_a_page(tmp_path):
     assert written.count("data:image/png;base64") == 6
 
 
-def test_the_trace_is_as_fine_as_the_samples_whatever_the_frames():
+def test_trace_has_the_resolution_of_the_samples():
     run = two_link()
     stage = AnimationStage(run.animate(fps=2), np.array([0.0, 0.5, 1.0]))
     stage.show(1)
@@ -80,14 +72,14 @@ def test_the_trace_is_as_fine_as_the_samples_whatever_the_frames():
     assert trace == pytest.approx(run.tip.sel(time=slice(0, 0.5)).values[:, :2], abs=1e-9)
 
 
-def test_a_single_frame_is_labelled_with_its_time():
+def test_single_frame_is_labelled_with_its_time():
     figure = two_link().animate(magnify=10).figure(0.5)
     plot = figure.axes[0]
     assert plot.get_title(loc="right") == "t = 0.50 s"
     assert "deflections x 10" in plot.get_title(loc="left")
 
 
-def test_mistakes_are_answered_before_any_work(tmp_path, monkeypatch):
+def test_arguments_are_validated_before_drawing(tmp_path, monkeypatch):
     run = two_link()
     with pytest.raises(ValueError, match=r"must end in \.gif, \.mp4 or \.html"):
         run.animate(tmp_path / "a.avi")
@@ -103,7 +95,7 @@ def test_mistakes_are_answered_before_any_work(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_bar_is_shown_where_it_is_wanted_only(tmp_path, capsys, monkeypatch):
+def test_progress_bar_is_shown_on_request_only(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("flexarm.foundation.progress.BAR_DELAY_S", 0.0)
     two_link().animate(tmp_path / "a.gif", fps=4)
     assert capsys.readouterr().err == ""
@@ -112,7 +104,7 @@ def test_a_bar_is_shown_where_it_is_wanted_only(tmp_path, capsys, monkeypatch):
     assert "drawing" in capsys.readouterr().err
 
 
-def test_a_run_that_ended_at_once_is_a_picture(tmp_path):
+def test_run_of_one_sample_is_a_single_frame(tmp_path):
     run = two_link()
     start = type(run)(run.data.isel(time=[0]))
     start.animate(tmp_path / "a.gif")
@@ -121,7 +113,7 @@ def test_a_run_that_ended_at_once_is_a_picture(tmp_path):
     assert start.plot_trajectory(times=1).axes
 
 
-def test_a_film_that_fails_leaves_the_earlier_one(tmp_path, monkeypatch):
+def test_failed_film_leaves_the_earlier_file(tmp_path, monkeypatch):
     target = tmp_path / "a.gif"
     target.write_text("earlier")
     monkeypatch.setattr(AnimationStage, "show", lambda self, k: sys.exit("no"))

@@ -59,7 +59,7 @@ CASES = list(cases())
 
 
 @pytest.mark.parametrize(("name", "value", "call"), CASES, ids=[f"{name}-{value!r:.30}" for name, value, _ in CASES])
-def test_the_argument_is_named(name, value, call):
+def test_error_names_the_argument(name, value, call):
     with pytest.raises((ValueError, TypeError), match=re.escape(name)) as caught:
         call(value)
     sentence = str(caught.value)
@@ -73,7 +73,7 @@ def test_unknown_options_are_named():
         two_link().animate(colour="red")
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numpy_numbers_are_accepted():
     run = two_link()
     assert len(run.plot_trajectory(np.int64(2), magnify=np.float32(2)).legends) == 1
     assert len(run.plot_trajectory(np.array([0.0, 0.5])).legends) == 1

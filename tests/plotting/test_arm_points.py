@@ -10,14 +10,14 @@ from .runs import cart, spatial, telescope, two_link
 
 
 @pytest.mark.parametrize("made", [two_link, spatial, telescope, cart])
-def test_true_scale_ends_at_the_tip_of_the_run(made):
+def test_last_point_is_the_tip_of_the_run(made):
     run = made()
     arm = Arm(fa.System(run.robot, native=False), run.data["q"].values)
     last = arm.links[run.robot.links[-1].name]
     assert last[:, -1] == pytest.approx(run.tip.values, abs=1e-9)
 
 
-def test_magnified_links_deflect_that_much_more_and_stay_joined():
+def test_magnified_links_stay_joined():
     run = two_link()
     linear = {f"links.{link.name}.flexible.stiffening": "shortening" for link in run.robot.links}
     system = fa.System(run.robot.with_(linear), native=False)  # across; exact links become shorter across, too
@@ -29,7 +29,7 @@ def test_magnified_links_deflect_that_much_more_and_stay_joined():
     assert arm.links["fore"][:, 0] == pytest.approx(arm.links["upper"][:, -1], abs=1e-12)
 
 
-def test_without_deflection_it_is_straight():
+def test_links_without_deflection_are_straight():
     run = two_link()
     arm = Arm(fa.System(run.robot, native=False), run.data["q"].values, magnify=0.0)
     for name, length in (("upper", 1.0), ("fore", 0.5)):
@@ -37,7 +37,7 @@ def test_without_deflection_it_is_straight():
         assert np.linalg.norm(ends, axis=1) == pytest.approx(np.full(len(ends), length))
 
 
-def test_hinges_and_payload_sit_where_they_should():
+def test_positions_of_hinges_and_payload():
     run = two_link()
     arm = Arm(fa.System(run.robot, native=False), run.data["q"].values)
     assert arm.hinges.shape == (len(run.time), 2, 3)
@@ -45,7 +45,7 @@ def test_hinges_and_payload_sit_where_they_should():
     assert arm.masses[:, 0] == pytest.approx(run.tip.values, abs=1e-12)
 
 
-def test_a_guide_stays_on_its_link_and_the_boom_runs_through_it():
+def test_boom_passes_through_its_guide():
     run = telescope()
     arm = Arm(fa.System(run.robot, native=False), run.data["q"].values)
     middle = arm.guides[:, 0].mean(axis=1)
@@ -59,7 +59,7 @@ def test_a_guide_stays_on_its_link_and_the_boom_runs_through_it():
     assert sticks_out == pytest.approx(run["boom.q"].values, rel=0.01)
 
 
-def test_a_slide_on_the_ground_has_a_rail_and_a_bracket():
+def test_slide_on_the_ground_has_a_rail_and_a_bracket():
     run = cart()
     arm = Arm(fa.System(run.robot, native=False), run.data["q"].values)
     middle = arm.guides[:, 0].mean(axis=1)
@@ -70,7 +70,7 @@ def test_a_slide_on_the_ground_has_a_rail_and_a_bracket():
     assert arm.rails[0][1, 0] > middle[:, 0].max()
 
 
-def test_a_slider_rides_on_the_bent_beam():
+def test_slider_follows_the_bent_beam():
     beam = fa.Link(
         "beam",
         length=2.0,
@@ -102,7 +102,7 @@ def test_loops_and_supports_are_drawn():
     assert arm.rails[0] == pytest.approx(np.array([[0, 0, 0], [1.0, 0, 0]]))
 
 
-def test_a_loop_stays_closed_however_much_it_is_magnified():
+def test_magnified_loop_stays_closed():
     strip = {"section": fa.Section.rectangle(0.005, 0.02), "material": fa.Material(E=7e10, rho=2700)}
     links = [
         fa.Link("left", length=1.0, mass=1.0),

@@ -14,11 +14,11 @@ def luminance(colour) -> float:
 
 
 @pytest.mark.parametrize("colour", [colour for colour, _ in LINE_STYLES])
-def test_every_line_stands_out_from_the_paper(colour):
+def test_contrast_of_line_colours(colour):
     assert 1.05 / (luminance(colour) + 0.05) > 3.0  # required by WCAG for graphics
 
 
-def test_lines_differ_by_dashes_too():
+def test_line_styles_have_different_dashes():
     assert len({str(dashes) for _, dashes in LINE_STYLES}) == len(LINE_STYLES)
 
 
@@ -40,7 +40,7 @@ def lab(linear) -> np.ndarray:
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-def test_the_first_five_colours_are_far_apart_for_everyone(sight):
+def test_colours_differ_for_colour_blind_readers(sight):
     linear = [
         np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)])
         for colour, _ in LINE_STYLES[:5]

@@ -32,13 +32,13 @@ def labels(figure):
     return [(each.get_xlabel(), each.get_ylabel()) for each in figure.axes]
 
 
-def test_a_sweep_of_another_version_gives_a_warning(lines):
+def test_sweep_of_another_version_gives_a_warning(lines):
     with pytest.warns(UserWarning, match=f"data was written by flexarm 99.0; this is {fa.__version__}") as warned:
         fa.plot_sweep(lines.assign_attrs(version="99.0"))
     assert warned[0].filename == __file__
 
 
-def test_bands_of_an_interrupted_study_are_those_of_its_first_draws(drawn):
+def test_bands_of_an_interrupted_study_use_its_first_members(drawn):
     """Check that members after the first missing one are ignored, since they are biased to fast ones."""
     status, place = drawn["status"].values.copy(), np.arange(32)
     status[24:] = np.where(drawn[MASS].values[24:] < 3.0, "completed", "missing")
@@ -65,7 +65,7 @@ def test_lines_over_one_field(lines):
     assert len(fa.plot_sweep(lines, ["tip", "kinetic"]).axes) == 4
 
 
-def test_maps_over_two_fields_the_third_held(maps):
+def test_maps_over_two_fields_with_a_fixed_third(maps):
     figure = fa.plot_sweep(maps, "tip.y", q=0.4)
     plot = figure.axes[0]
     assert (plot.get_xlabel(), plot.get_ylabel()) == (f"{MASS} (kg)", "torque.bar (N m)")
@@ -76,7 +76,7 @@ def test_maps_over_two_fields_the_third_held(maps):
     assert len(fa.plot_sweep(maps, "tip.y", q=0.5, **{"torque.bar": 2.0}).axes[0].lines) == 1
 
 
-def test_bands_over_what_was_drawn(drawn):
+def test_bands_over_random_fields(drawn):
     figure = fa.plot_sweep(drawn, "tip.y")
     assert [each for each, _ in labels(figure)] == [f"{MASS} (kg)", "torque.bar (N m)"]
     assert all(len(each.collections) == 2 for each in figure.axes)
@@ -93,7 +93,7 @@ def test_failed_members_are_counted_and_left_out(lines):
     assert np.isnan(figure.axes[0].lines[0].get_ydata()).tolist() == [False, True, False]
 
 
-def test_words_along_an_axis():
+def test_text_values_on_an_axis():
     with pytest.warns(UserWarning, match="2 structures"):
         words = fa.sweep(BAR, {"links.bar.rotary_inertia": [True, False]}, 0.1, measure=["tip"], **QUICK)
     figure = fa.plot_sweep(words, "tip.y")
@@ -117,7 +117,7 @@ def test_wrong_arguments_are_refused(lines, given, sentence):
         fa.plot_sweep(**{"data": lines, **given})
 
 
-def test_scales_and_ticks_are_those_of_the_values():
+def test_scales_and_ticks_follow_the_values():
     over = {"links.bar.mass": np.geomspace(0.1, 10, 5), "torque.bar": [1.0, 2.0]}
     bar = fa.Robot(links=[fa.Link("bar", 1.0, mass=3.0)])
     figure = fa.plot_sweep(fa.sweep(bar, over, 0.1, torque={"bar": 1.0}, native=False, progress=False), "tip.y")

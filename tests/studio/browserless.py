@@ -7,6 +7,15 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
+from flexarm.studio.case import StudioCase
+
+
+def value_of(case: StudioCase, name: str) -> float:
+    """Return the value of a parameter."""
+    return next(each.value for each in case.parameters() if each.name == name)
+
 
 class Handle:
     """Any element of a page or of a scene."""
@@ -92,7 +101,7 @@ class Client:
 
     def __init__(self, number: int = 1) -> None:
         self.client_id, self.gui, self.scene = number, Maker(), Maker()
-        self.camera = SimpleNamespace(up_direction=(0.0, 0.0, 1.0), fov=1.3, image_width=321, image_height=241)
+        self.camera = SimpleNamespace(wxyz=(1.0, 0.0, 0.0, 0.0), fov=1.3, image_width=320, image_height=240)
         self.files: dict[str, bytes] = {}
 
     @contextmanager
@@ -101,6 +110,14 @@ class Client:
 
     def flush(self) -> None:
         pass
+
+    def get_render(self, height: int, width: int, **_: Any) -> Any:
+        """Return a picture in which the tip of the arm is a square as far to the right as its y coordinate (m)."""
+        image = np.zeros((height, width, 4), dtype=np.uint8)
+        arm = self.scene.made["/robot/arm"].vertices
+        column = width // 2 + int(width / 4 * arm[: len(arm) // 2, 1].max())
+        image[100:140, column : column + 20] = (45, 110, 160, 255)
+        return image
 
     def send_file_download(self, name: str, content: bytes, **_: Any) -> None:
         self.files[name] = content

@@ -2,59 +2,60 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.studio.case import StudioCase
+from flexarm.studio.case import SETTLE_TIME_S, History, StudioCase
 from flexarm.studio.compute import compute_run
 from flexarm.studio.control import Control
+from tests.studio.browserless import value_of
 
 FILE = "examples/two_link.yaml"
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
 
 
-def test_every_parameter_can_be_changed_by_its_path() -> None:
+def test_every_parameter_can_be_changed_by_its_name() -> None:
     case = StudioCase.from_file(FILE)
-    paths = [each.path for each in case.parameters()]
+    paths = [each.name for each in case.parameters()]
     for path in ("links.fore.payload.mass", "links.upper.material.E", "links.upper.flexible.bend_y", "gravity.2",
-                   "simulation.duration", "simulation.torque:upper:amplitude", "simulation.q0:fore.q"):  # fmt: skip
+                   "duration", "torque.upper.amplitude", "q0.fore.q"):  # fmt: skip
         assert path in paths
     for number in case.parameters():
         change = 1.0 if number.is_integer else 0.01
-        if number.path.endswith(("flexible.bend_z", "flexible.twist", "flexible.stretch", ".mount.0", ".mount.1")):
+        if number.name.endswith(("flexible.bend_z", "flexible.twist", "flexible.stretch", ".mount.0", ".mount.1")):
             continue  # modes that the default link model does not combine, and mounts of unit length
-        changed = case.with_({number.path: number.value + change})
-        assert changed.value(number.path) == pytest.approx(number.value + change)
-        assert case.value(number.path) == number.value  # the case itself is unchanged
+        changed = case.with_({number.name: number.value + change})
+        assert value_of(changed, number.name) == pytest.approx(number.value + change)
+        assert value_of(case, number.name) == number.value  # the case itself is unchanged
 
 
 def test_parameters_have_units() -> None:
-    units = {each.path.partition(".")[2]: each.unit for each in StudioCase.from_file(FILE).parameters()}
-    assert units["fore.payload.mass"] == "kg"
-    assert units["torque:upper:amplitude"] == "N m"
-    assert units["torque:upper:switch:1"] == units["duration"] == "s"
-    assert units["q0:fore.q"] == "rad"
-    slide = {each.path: each.unit for each in StudioCase.from_file("examples/08_telescope.yaml").parameters()}
-    assert slide["simulation.motion:boom:y1"] == "m"
-    assert slide["simulation.motion:shoulder:y1"] == "rad"
+    units = {each.name: each.unit for each in StudioCase.from_file(FILE).parameters()}
+    assert units["links.fore.payload.mass"] == "kg"
+    assert units["torque.upper.amplitude"] == "N m"
+    assert units["torque.upper.switch.1"] == units["duration"] == "s"
+    assert units["q0.fore.q"] == "rad"
+    slide = {each.name: each.unit for each in StudioCase.from_file("examples/08_telescope.yaml").parameters()}
+    assert slide["motion.boom.y1"] == "m"
+    assert slide["motion.shoulder.y1"] == "rad"
 
 
 def test_profile_parameters_have_units() -> None:
     torque = {"a": fa.chirp(1.0, 2.0, 3.0, 4.0)}
-    chirped = {each.path: each.unit for each in StudioCase.from_robot(BAR, {"torque": torque}).parameters()}
-    assert chirped["simulation.torque:a:f0"] == chirped["simulation.torque:a:f1"] == "Hz"
-    assert chirped["simulation.torque:a:amplitude"] == "N m"
+    chirped = {each.name: each.unit for each in StudioCase.from_robot(BAR, {"torque": torque}).parameters()}
+    assert chirped["torque.a.f0"] == chirped["torque.a.f1"] == "Hz"
+    assert chirped["torque.a.amplitude"] == "N m"
     options = {"motion": {"a": fa.trapezoid(0.0, 1.0, speed=1.0, acceleration=2.0)}, "v0": {"a.q": 0.0}, "q0": [0.1]}
-    moved = {each.path: each.unit for each in StudioCase.from_robot(BAR, options).parameters()}
-    assert moved["simulation.motion:a:speed"] == moved["simulation.v0:a.q"] == "rad/s"
-    assert moved["simulation.motion:a:acceleration"] == "rad/s2"
-    assert moved["simulation.q0:0"] == "rad"
+    moved = {each.name: each.unit for each in StudioCase.from_robot(BAR, options).parameters()}
+    assert moved["motion.a.speed"] == moved["v0.a.q"] == "rad/s"
+    assert moved["motion.a.acceleration"] == "rad/s2"
+    assert moved["q0.0"] == "rad"
 
 
 def test_points_and_counts_have_the_format_of_simulate() -> None:
     for more in ({}, {"native": False}):
         options = {"duration": 0.1, "points": {"middle": ("a", 0.5)}, **more}
-        case = StudioCase.from_robot(BAR, options).with_({"simulation.points:middle:x": 0.25})
+        case = StudioCase.from_robot(BAR, options).with_({"points.middle.x": 0.25})
         assert case.arguments(fa.System(BAR, native=False))["points"] == {"middle": ("a", 0.25)}
     smooth = StudioCase.from_robot(BAR, {"motion": {"a": fa.rest_to_rest(0.0, 1.0, 1.0, smooth=3)}})
-    changed = smooth.with_({"simulation.motion:a:smooth": 4.0}).arguments(fa.System(BAR, native=False))
+    changed = smooth.with_({"motion.a.smooth": 4.0}).arguments(fa.System(BAR, native=False))
     assert changed["motion"]["a"](1.0) == pytest.approx(1.0)
 
 
@@ -69,9 +70,11 @@ def test_invalid_values_are_refused() -> None:
         case.with_({"links.fore.length": -1.0})
     with pytest.raises(ValueError, match="must be a whole number"):
         case.with_({"links.fore.flexible.bend_y": 1.5})
-    with pytest.raises(KeyError, match=r"did you mean 'links\.fore\.length'"):
-        case.value("links.fore.lenght")
-    late = case.with_({"simulation.torque:upper:switch:0": 3.0})
+    with pytest.raises(fa.DescriptionError, match="did you mean 'length'"):
+        case.with_({"links.fore.lenght": 1.0})
+    with pytest.raises(ValueError, match=r"torque\.uper: this simulation .* did you mean 'torque\.upper"):
+        case.with_({"torque.uper": 1.0})
+    late = case.with_({"torque.upper.switch.0": 3.0})
     with pytest.raises(ValueError, match="switch"):
         late.arguments(fa.System(late.robot, native=False))
 
@@ -82,15 +85,15 @@ def test_python_objects_have_parameters() -> None:
 
     pushed = StudioCase.from_robot(BAR, {"duration": 0.1, "torque": {"a": lambda t: 2.0}, "native": False})
     named = StudioCase.from_robot(BAR, {"duration": 0.1, "torque": {"a": fa.step(0.0, 2.0)}, "native": False})
-    assert named.value("simulation.torque:a:y1") == 2.0
+    assert value_of(named, "torque.a.y1") == 2.0
     assert named.section is None  # files have no field `native`
-    more = named.with_({"simulation.torque:a:y1": 3.0})
+    more = named.with_({"torque.a.y1": 3.0})
     assert more.arguments(fa.System(BAR, native=False))["torque"]["a"]["y1"] == 3.0
-    twice = pushed.with_({"simulation.torque:a:times": 2.0})
+    twice = pushed.with_({"torque.a.scale": 2.0})
     assert twice.arguments(fa.System(BAR, native=False))["torque"]["a"](0.05) == 4.0
     held = StudioCase.from_robot(BAR, {"torque": fa.Feedback(law, gains={"kp": 3.0})})
-    assert held.value("simulation.torque:gains:kp") == 3.0
-    assert held.with_({"simulation.torque:gains:kp": 5.0}).plan["torque"].gains["kp"] == 5.0
+    assert value_of(held, "gains.kp") == 3.0
+    assert held.with_({"gains.kp": 5.0}).plan["torque"].gains["kp"] == 5.0
     assert held.section is None
     assert pushed.section is None
 
@@ -99,8 +102,8 @@ def test_arguments_are_copied() -> None:
     start, torque = {"a.q": 0.5}, {"a": 1.0}
     case = StudioCase.from_robot(BAR, {"q0": start, "torque": torque})
     start["a.q"], torque["a"] = 9.0, 9.0
-    assert case.value("simulation.q0:a.q") == 0.5
-    assert case.value("simulation.torque:a") == 1.0
+    assert value_of(case, "q0.a.q") == 0.5
+    assert value_of(case, "torque.a") == 1.0
 
 
 def test_robot_without_simulation_gets_a_default_motion() -> None:
@@ -126,3 +129,19 @@ def test_control_is_applied() -> None:
     assert "zv-shaped" in shaped.name
     twin = compute_run(replace(case, control=Control(shaper="zv", feedback="pd")), rigid=True)
     assert twin.system.nq == 2
+
+
+def test_history_has_a_case_for_each_completed_change() -> None:
+    cases = [StudioCase(BAR, {"duration": 1.0 + k}) for k in range(6)]
+    history = History(cases[0])
+    history.push(cases[0], ["mass"], now=0.0)
+    history.push(cases[1], ["mass"], now=0.9 * SETTLE_TIME_S)
+    history.push(cases[2], ["mass"], now=1.8 * SETTLE_TIME_S)  # still the same change
+    assert (len(history), history.last) == (1, cases[0])
+    history.push(cases[3], ["mass"], now=3.0 * SETTLE_TIME_S)
+    history.push(cases[4], ["length"], now=3.1 * SETTLE_TIME_S)
+    history.push(cases[5], now=3.1 * SETTLE_TIME_S)
+    assert (len(history), history.last) == (4, cases[5])
+    history.pop()
+    history.push(cases[5], ["length"], now=3.2 * SETTLE_TIME_S)  # a new change after an undo
+    assert (len(history), history.first) == (4, cases[0])

@@ -10,7 +10,7 @@ from flexarm.control.per_joint import usual_gains
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import compute_run
 from flexarm.studio.control import FEEDBACKS, Control, q0_posture
-from flexarm.studio.export_python import export_program
+from flexarm.studio.export_python import Program
 
 SOFT = fa.library.two_link_arm().with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
 STIFF = {f"links.{name}.material.E": 1e13 for name in ("upper", "fore")}
@@ -69,7 +69,7 @@ def test_joints_hold_start_positions_in_all_formats() -> None:
         case = StudioCase.from_robot(SOFT, {"duration": 0.2, "q0": start, "native": False})
         run = compute_run(replace(case, control=Control(feedback="pd", kp=50.0, kd=5.0))).run
         assert np.abs(run["fore.q"].values - 0.3).max() < 1e-6
-        assert "'fore': 0.3" in export_program(replace(case, control=Control(feedback="pd"))).text
+        assert "'fore': 0.3" in Program(replace(case, control=Control(feedback="pd"))).text
 
 
 def test_shapers_are_designed_for_the_start_posture() -> None:
@@ -81,7 +81,7 @@ def test_shapers_are_designed_for_the_start_posture() -> None:
     times = np.array([here.delays[1] * 0.999, here.delays[1] * 1.001])
     assert abs(here.delays[1] - there.delays[1]) > 0.01 * there.delays[1]
     np.testing.assert_allclose([shaped(t) for t in times], [here(fa.step(0.0, 0.1))(t) for t in times])
-    assert "q={'fore.q': 2.0}" in export_program(case).text
+    assert "q={'fore.q': 2.0}" in Program(case).text
     slide = StudioCase.from_file("examples/08_telescope.yaml")  # cannot be at zero
     assert replace(slide, control=Control(shaper="zv")).arguments(fa.System(slide.robot, native=False))
 
@@ -145,9 +145,9 @@ def test_shaper_without_profiles_is_refused() -> None:
 def test_following_joints_start_where_their_motions_do() -> None:
     slide = StudioCase.from_file("examples/08_telescope.yaml")
     first = slide.arguments(fa.System(slide.robot, native=False))["motion"]["boom"](0.0)
-    followed = replace(slide.with_({"simulation.duration": 0.05}), control=Control(feedback="pd"))
+    followed = replace(slide.with_({"duration": 0.05}), control=Control(feedback="pd"))
     assert compute_run(followed).run["boom.q"].values[0] == pytest.approx(first)
-    assert "'boom.q': 0.4" in export_program(followed).text
+    assert "'boom.q': 0.4" in Program(followed).text
 
 
 def test_start_of_a_motion_at_zero_overrides_q0() -> None:

@@ -40,23 +40,21 @@ def test_frames_are_samples_of_the_run(frames: MeshFrames, run: fa.Run) -> None:
     assert set(frames.times) <= set(run.array("time"))
     assert (frames.times[0], frames.times[-1]) == (0.0, 0.3)
     for k in (0, 300, 600):
-        np.testing.assert_array_equal(frames.points(k), frames.single_points(k))
+        np.testing.assert_array_equal(frames.points(k, playing=True), frames.mesh.corners(frames.q([k]))[0])
     np.testing.assert_allclose(frames.tip_path[-1], run.array("tip")[-1], atol=1e-9)
 
 
 def test_corners_have_kinds_and_stations(frames: MeshFrames) -> None:
-    assert frames.faces.max() < len(frames.points(0)) == len(frames.triangles.kinds) == len(frames.triangles.stations)
-    assert frames.triangles.stations.max() + 1 == 2 * STATION_COUNT
-    places = frames.points(0)[frames.triangles.stations >= STATION_COUNT]  # in the first frame the arm lies along x
+    assert frames.mesh.faces.max() < len(frames.points(0)) == len(frames.mesh.kinds) == len(frames.mesh.stations)
+    assert frames.mesh.stations.max() + 1 == 2 * STATION_COUNT
+    places = frames.points(0)[frames.mesh.stations >= STATION_COUNT]  # in the first frame the arm lies along x
     along = (
         0.5
-        + np.linspace(0, 1, STATION_COUNT)[
-            frames.triangles.stations[frames.triangles.stations >= STATION_COUNT] - STATION_COUNT
-        ]
+        + np.linspace(0, 1, STATION_COUNT)[frames.mesh.stations[frames.mesh.stations >= STATION_COUNT] - STATION_COUNT]
     )
     np.testing.assert_allclose(places[:, 0], along, atol=1e-6)
-    assert (frames.triangles.stations[frames.triangles.kinds == 0] >= 0).all()
-    assert (frames.triangles.stations[frames.triangles.kinds != 0] == -1).all()
+    assert (frames.mesh.stations[frames.mesh.kinds == "link"] >= 0).all()
+    assert (frames.mesh.stations[frames.mesh.kinds != "link"] == -1).all()
 
 
 def test_mapped_values_match_the_run(frames: MeshFrames, run: fa.Run) -> None:
@@ -79,13 +77,13 @@ def test_corners_have_the_colours_of_their_stations(frames: MeshFrames) -> None:
     values, k = frames.values("strain"), 300
     found = frames.colours(k, "strain")
     expected = map_colours(values[k], values.max())
-    for corner in np.flatnonzero(frames.triangles.kinds == 0):
-        assert (found[corner] == expected[frames.triangles.stations[corner]]).all()
-    assert len(np.unique(found[frames.triangles.kinds == 0], axis=0)) > STATION_COUNT / 2
-    masses = found[frames.triangles.kinds == 3]
+    for corner in np.flatnonzero(frames.mesh.kinds == "link"):
+        assert (found[corner] == expected[frames.mesh.stations[corner]]).all()
+    assert len(np.unique(found[frames.mesh.kinds == "link"], axis=0)) > STATION_COUNT / 2
+    masses = found[frames.mesh.kinds == "mass"]
     assert (masses == KIND_COLOURS["mass"]).all()
     assert len(masses)
-    assert (frames.colours(k)[frames.triangles.kinds == 0] == KIND_COLOURS["link"]).all()
+    assert (frames.colours(k)[frames.mesh.kinds == "link"] == KIND_COLOURS["link"]).all()
 
 
 def test_round_links_that_bend_both_ways_show_their_largest_strain() -> None:

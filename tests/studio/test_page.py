@@ -13,8 +13,8 @@ from flexarm.studio import page as page_module
 from flexarm.studio.case import StudioCase
 from flexarm.studio.page import Page
 from flexarm.studio.panels.files import MAX_KEPT_RUNS, OPEN_LABEL
-from flexarm.studio.startup import initial_view
-from tests.studio.browserless import Client
+from flexarm.studio.scene import initial_view
+from tests.studio.browserless import Client, value_of
 
 PAYLOAD = "links.fore.payload.mass"
 ARM = fa.library.two_link_arm(damping=1e-3).with_({"links.upper.flexible.bend_y": 1, "links.fore.flexible.bend_y": 1})
@@ -25,7 +25,7 @@ SECTION = {"duration": 0.2, "torque": {"upper": {"profile": "step", "y0": 0.0, "
 def opened(start: StudioCase | fa.Run | None = None) -> Page:
     page = Page(Client(), start or StudioCase.from_robot(ARM, OPTIONS))
     page.wait()
-    assert not page.error
+    assert not page.status.error
     return page
 
 
@@ -40,14 +40,12 @@ def act(page: Page, name: str, value: object = True) -> None:
 
 
 def corners(page: Page) -> np.ndarray:
-    return np.array(page.scene._meshes["arm"].vertices)[: len(page.frames.triangles.kinds)]
+    return np.array(page.scene._meshes["arm"].vertices)[: len(page.frames.mesh.kinds)]
 
 
 def colours(page: Page) -> np.ndarray:
     """Return the vertex colours of links as the browser receives them, after the corners in the same mesh."""
-    return np.array(page.scene._meshes["arm"].vertices)[len(page.frames.triangles.kinds) :][
-        page.frames.triangles.kinds == 0
-    ]
+    return np.array(page.scene._meshes["arm"].vertices)[len(page.frames.mesh.kinds) :][page.frames.mesh.kinds == "link"]
 
 
 def test_changed_parameter_computes_and_draws(page: Page) -> None:
@@ -55,58 +53,58 @@ def test_changed_parameter_computes_and_draws(page: Page) -> None:
     act(page, "time (s)", 0.3)
     before, runs = corners(page), page.run_count
     act(page, PAYLOAD, 0.5)
-    assert page.case.value(PAYLOAD) == 0.5
+    assert value_of(page.case, PAYLOAD) == 0.5
     assert page.run_count == runs + 1
     assert np.abs(corners(page) - before).max() > 1e-4
     act(page, "go back", "Undo")
-    assert page.case.value(PAYLOAD) == 0.15
+    assert value_of(page.case, PAYLOAD) == 0.15
     assert page.client.gui.made[PAYLOAD].value == "0.15"
     np.testing.assert_allclose(corners(page), before, atol=1e-6)
 
 
 def test_invalid_parameter_is_reported_until_corrected(page: Page) -> None:
     act(page, "links.fore.length", -1.0)
-    assert "must be positive (m)" in page.error
-    assert page.case.value("links.fore.length") == 0.5
+    assert "must be positive (m)" in page.status.error
+    assert value_of(page.case, "links.fore.length") == 0.5
     act(page, PAYLOAD, 0.2)  # other changes are applied, and the error remains
-    assert page.case.value(PAYLOAD) == 0.2
-    assert "must be positive (m)" in page.error
+    assert value_of(page.case, PAYLOAD) == 0.2
+    assert "must be positive (m)" in page.status.error
     act(page, "links.fore.length", 0.6)
-    assert not page.error
+    assert not page.status.error
     act(page, "go back", "Reset")
-    assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 0.15)
+    assert (value_of(page.case, "links.fore.length"), value_of(page.case, PAYLOAD)) == (0.5, 0.15)
 
 
 def test_partly_typed_numbers_are_tolerated(page: Page) -> None:
     for text in ("1", "1e", "1e-", "1e-2"):
         act(page, PAYLOAD, text)
-        assert bool(page.error) == text.endswith(("e", "-"))
-    assert page.case.value(PAYLOAD) == 0.01
+        assert bool(page.status.error) == text.endswith(("e", "-"))
+    assert value_of(page.case, PAYLOAD) == 0.01
     act(page, PAYLOAD, "heavy")
     act(page, "ghost", "none")
-    assert page.error == f"{PAYLOAD} = 'heavy': must be a number"
+    assert page.status.error == f"{PAYLOAD} = 'heavy': must be a number"
     act(page, PAYLOAD, "0.15")
-    assert not page.error
+    assert not page.status.error
 
 
 def test_valid_changes_are_applied_despite_an_invalid_one(page: Page) -> None:
     held = threading.Event()
     page.submit(lambda: held.wait(10) and None)
-    for path, value in ((PAYLOAD, 0.3), ("links.fore.length", -1.0), ("simulation.duration", 0.3)):
+    for path, value in ((PAYLOAD, 0.3), ("links.fore.length", -1.0), ("duration", 0.3)):
         page.set_parameter(path, value)
     held.set()
     page.wait()
-    assert (page.case.value(PAYLOAD), page.case.value("simulation.duration"), page.timeline.end) == (0.3, 0.3, 0.3)
-    assert "must be positive (m)" in page.error
+    assert (value_of(page.case, PAYLOAD), value_of(page.case, "duration"), page.timeline.end) == (0.3, 0.3, 0.3)
+    assert "must be positive (m)" in page.status.error
     act(page, "go back", "Reset")
-    assert not page.error
+    assert not page.status.error
 
 
 def test_invalid_control_is_reverted(page: Page) -> None:
     act(page, "feedback", "computed torque")
-    assert not page.error
+    assert not page.status.error
     act(page, "+ gravity", True)
-    assert "already compensates the weight" in page.error
+    assert "already compensates the weight" in page.status.error
     assert not page.client.gui.made["+ gravity"].value
     kp, before = page.control_panel._gains["kp"], len(page._history)
     for text in ("2", "20", "200"):
@@ -117,10 +115,10 @@ def test_invalid_control_is_reverted(page: Page) -> None:
     kp.set_by_user("2e")
     page.wait()
     act(page, PAYLOAD, 0.16)
-    assert page.error == "kp = '2e': must be a number"  # until it is corrected
+    assert page.status.error == "kp = '2e': must be a number"  # until it is corrected
     kp.set_by_user("2e1")
     page.wait()
-    assert not page.error
+    assert not page.status.error
     assert page.case.control.kp == 20.0
     act(page, "go back", "Reset")
     assert kp.value == "10"  # the value before feedback was switched on
@@ -130,9 +128,9 @@ def test_feedback_has_default_gains_and_set_points(page: Page) -> None:
     panel, made = page.control_panel, page.client.gui.made
     panel._goals["upper"].set_by_user("0.2")
     page.wait()
-    assert page.error == "set point: needs feedback; choose pd, pid, computed torque or lqr"
+    assert page.status.error == "set point: needs feedback; choose pd, pid, computed torque or lqr"
     act(page, "feedback", "pd")
-    assert not page.error
+    assert not page.status.error
     assert page.case.control.goals == {"upper": 0.2}
     usual = usual_gains(page.result.system, {"fore.q": 0.3})
     assert page.case.control.kp == usual.kp
@@ -156,12 +154,12 @@ def test_feedback_has_default_gains_and_set_points(page: Page) -> None:
     assert not page.view.ghost_runs
     assert not panel._comparison.visible
     act(page, "feedback", "none")  # set points are kept
-    assert not page.error
+    assert not page.status.error
     assert page.case.control.is_off
     assert panel._goals["upper"].value == "0.2"
     panel._goals["upper"].set_by_user("")
     act(page, "go back", "Reset")
-    assert not page.error
+    assert not page.status.error
     assert made["shaper"].value == "none"
 
 
@@ -188,11 +186,11 @@ def test_invalid_run_leaves_the_page_unchanged(page: Page) -> None:
     bad.data["q"].values[1:] = np.nan
     page.submit(lambda: page.open(bad))
     page.wait()
-    assert "not finite" in page.error
+    assert "not finite" in page.status.error
     assert (page.run_count, page.case) == (runs, case)
     np.testing.assert_array_equal(corners(page), before)
     act(page, PAYLOAD, 0.15)
-    assert not page.error
+    assert not page.status.error
 
 
 def test_typed_digits_are_one_undo_step(page: Page) -> None:
@@ -203,22 +201,22 @@ def test_typed_digits_are_one_undo_step(page: Page) -> None:
     act(page, "links.fore.length", "0.6")
     assert len(page._history) == before + 2
     act(page, "go back", "Undo")
-    assert (page.case.value("links.fore.length"), page.case.value(PAYLOAD)) == (0.5, 3.25)
+    assert (value_of(page.case, "links.fore.length"), value_of(page.case, PAYLOAD)) == (0.5, 3.25)
     act(page, "go back", "Undo")
-    assert page.case.value(PAYLOAD) == 0.15
+    assert value_of(page.case, PAYLOAD) == 0.15
 
 
 def test_failed_first_run_shows_the_arm_at_rest() -> None:
     """The page shows the error, and fields to correct it."""
     page = Page(Client(), StudioCase.from_robot(ARM, OPTIONS | {"sample": 7.0}))
     page.wait()
-    assert page.error == "sample = 7: must be at most the duration, 0.4 s"
+    assert page.status.error == "sample = 7: must be at most the duration, 0.4 s"
     assert "at rest" in page.status._text.content
     assert page.scene._meshes["arm"].visible
     act(page, PAYLOAD, 0.2)  # still invalid
-    assert page.error.startswith("sample = 7")
-    act(page, "simulation.sample", "0.01")
-    assert not page.error
+    assert page.status.error.startswith("sample = 7")
+    act(page, "sample", "0.01")
+    assert not page.status.error
     assert page.timeline.end == 0.4
     assert "at rest" not in page.status._text.content
     page.close()
@@ -233,7 +231,7 @@ def test_robot_is_shown_before_its_run_is_computed() -> None:
     ready.set()
     page.wait()
     np.testing.assert_allclose(page.scene._meshes["arm"].vertices, before, atol=1e-6)  # the start of the run
-    assert not page.error
+    assert not page.status.error
     page.close()
 
 
@@ -252,7 +250,7 @@ def test_page_without_anything_to_show_reports_the_error(monkeypatch: pytest.Mon
     monkeypatch.setattr(page_module, "compute_rest", never)
     page = Page(Client(), StudioCase.from_robot(ARM, OPTIONS))
     page.wait()
-    assert page.error == "it cannot be"
+    assert page.status.error == "it cannot be"
     assert "computing" not in page.status._text.content
     page.close()
 
@@ -267,7 +265,7 @@ def test_repeated_error_is_shown_again(page: Page) -> None:
     act(page, "go back", "Reset")
     page.submit(page.reset_status)
     page.wait()
-    assert not page.error
+    assert not page.status.error
 
 
 def test_last_of_hundred_changes_is_shown(page: Page) -> None:
@@ -275,9 +273,9 @@ def test_last_of_hundred_changes_is_shown(page: Page) -> None:
     for k in range(100):
         page.client.gui.made[PAYLOAD].set_by_user(0.15 + 0.001 * k)
     page.wait()
-    assert page.case.value(PAYLOAD) == pytest.approx(0.249)
+    assert value_of(page.case, PAYLOAD) == pytest.approx(0.249)
     assert page.run_count - runs <= 100
-    assert not page.error
+    assert not page.status.error
 
 
 def test_page_survives_a_diverging_run() -> None:
@@ -286,10 +284,10 @@ def test_page_survives_a_diverging_run() -> None:
     )
     page = Page(Client(), wild)
     page.wait()
-    assert page.error
+    assert page.status.error
     page.submit(lambda: page.open(StudioCase.from_robot(ARM, OPTIONS)))
     page.wait()
-    assert not page.error
+    assert not page.status.error
     page.close()
 
 
@@ -303,7 +301,7 @@ def test_long_run_is_stopped_or_superseded() -> None:
     time.sleep(0.5)
     page.client.gui.made["go back"].set_by_user("Stop")
     page.wait()
-    assert "interrupted" in page.error
+    assert "interrupted" in page.status.error
     assert 0 < page.timeline.end < 50
     press = page.client.gui.made["go back"].set_by_user
     page.set_parameter(PAYLOAD, 0.25)
@@ -314,26 +312,26 @@ def test_long_run_is_stopped_or_superseded() -> None:
     time.sleep(0.7)
     press("Stop")
     page.wait(10)
-    assert page.case.value(PAYLOAD) == 0.15
+    assert value_of(page.case, PAYLOAD) == 0.15
     page.set_parameter(PAYLOAD, 0.2)
     time.sleep(0.7)
-    page.set_parameter("simulation.duration", 0.05)  # supersedes the longer run
+    page.set_parameter("duration", 0.05)  # supersedes the longer run
     page.wait(10)
     assert page.timeline.end == 0.05
-    assert page.case.value(PAYLOAD) == 0.2
-    assert not page.error
+    assert value_of(page.case, PAYLOAD) == 0.2
+    assert not page.status.error
     page.close()
 
 
 def test_invalid_ghost_does_not_hide_the_run() -> None:
     page = opened(StudioCase.from_robot(ARM, OPTIONS | {"q0": [0.0, 0.0, 0.3, 0.0]}))
     act(page, "ghost", "rigid twin")
-    assert "give q0 by name" in page.error
+    assert "give q0 by name" in page.status.error
     assert page.scene._meshes["arm"].visible
     page.set_parameter(PAYLOAD, 0.3)
     page.wait()
-    assert page.case.value(PAYLOAD) == 0.3
-    assert "give q0 by name" in page.error
+    assert value_of(page.case, PAYLOAD) == 0.3
+    assert "give q0 by name" in page.status.error
     page.close()
 
 
@@ -346,7 +344,7 @@ def test_view_magnifies_colours_and_compares(page: Page) -> None:
     act(page, "deflection x", 1.0)
     for colouring in ("deflection", "strain", "moment"):
         act(page, "colour links by", colouring)
-        assert not page.error
+        assert not page.status.error
         assert len(np.unique(colours(page), axis=0)) > 5
         assert set(page.scene._meshes) <= {"arm", "ghost", "trace", "arrows"}  # the arm is one mesh
         assert colouring in page.view._legend.content
@@ -405,9 +403,9 @@ def test_kept_runs_are_listed_renamed_and_removed() -> None:
     for taken in ("run 1", "rigid twin"):
         page.files.kept._name.set_by_user(taken)
         page.wait()
-        assert "must differ from the names of other runs and ghosts" in page.error
+        assert "must differ from the names of other runs and ghosts" in page.status.error
     act(page, "Forget this run")
-    assert not page.error
+    assert not page.status.error
     assert list(page.kept) == ["run 1"]
     assert not page.view.ghost_runs
     assert "upper.q (heavy)" not in [series["label"] for series in page.plots._plots[0]._drawn.series]
@@ -423,10 +421,10 @@ def test_default_output_is_the_axis_of_largest_tip_motion() -> None:
     assert [page.client.gui.made[f"plot {k}"].value for k in (1, 2, 3)] == ["joints", "tip", "energies"]
     assert "`a.q`" in page.response._text.content
     act(page, "Response at the posture shown")
-    assert not page.error
+    assert not page.status.error
     act(page, "output", "tip.y")
     act(page, "Response at the posture shown")
-    assert page.error == "response: 'a' does not move 'tip.y' in this posture; choose another input or output"
+    assert page.status.error == "response: 'a' does not move 'tip.y' in this posture; choose another input or output"
     act(page, "output", "a.q")
     act(page, "links.a.mass", "2")
     assert page.client.gui.made["output"].value == "a.q"  # a typed output is kept
@@ -440,7 +438,7 @@ def test_output_is_the_axis_that_the_input_accelerates() -> None:
     page.timeline.seek(0.0)
     act(page, "Response at the posture shown")
     assert page.client.gui.made["output"].value == "tip.y"
-    assert not page.error
+    assert not page.status.error
     act(page, "time (s)", 0.9)
     joint = float(page.frames.q(page.frames.index(0.9))[0])
     act(page, "Response at the posture shown")
@@ -459,7 +457,7 @@ def test_modes_of_a_loop_lock_independent_joints_only() -> None:
     start = {"coupler.q": 0.7954, "rocker.q": 1.5908}
     page = opened(StudioCase.from_robot(linkage, {"duration": 0.02, "q0": start, "native": False}))
     act(page, "Modes at the posture shown")
-    assert not page.error
+    assert not page.status.error
     assert "`crank` locked, and `coupler`, `rocker` free because of the loops" in page.modes._table.content
     held = fa.modes(linkage, q=start, joints={"crank": "locked"}).frequencies[0]
     assert f"{held:.4g}" in page.modes._table.content
@@ -499,16 +497,16 @@ def test_modes_and_response_at_the_posture_shown(page: Page) -> None:
     assert page.shape is None
     act(page, "output", "tip.y")
     act(page, "Response at the posture shown")
-    assert not page.error
+    assert not page.status.error
     assert len(page.response._drawn) == 3
     assert "posture of 0.3 s" in page.response._drawn[0].content
     assert "posture of 0.3 s" in page.modes._table.content
     act(page, "output", "tip.w")
     act(page, "Response at the posture shown")
-    assert "tip.w" in page.error
+    assert "tip.w" in page.status.error
     act(page, "output", "tip.x")
     act(page, "Response at the posture shown")
-    assert not page.error  # earlier errors are removed
+    assert not page.status.error  # earlier errors are removed
     act(page, PAYLOAD, 0.2)
     assert not page.response._drawn  # outdated
     assert not page.modes._table.content
@@ -521,27 +519,27 @@ def test_saved_files_can_be_opened(page: Page, tmp_path: Path) -> None:
     for kind in ("YAML", "Python", "NetCDF", "CSV"):
         act(page, "save", kind)
         act(page, "Save")
-        assert not page.error
+        assert not page.status.error
     stem = "two-link_flexible_arm"
     run = page.result.run
     namespace: dict[str, object] = {}
     exec(
-        client.files[f"{stem}.py"].decode().replace("fa.simulate(robot, ", "fa.simulate(robot, native=False, "),
+        client.files[f"{stem}.py"].decode().replace("    robot,\n", "    robot,\n    native=False,\n"),
         namespace,
     )
     np.testing.assert_allclose(namespace["run"].array("tip"), run.array("tip"), atol=1e-4)
     for name in ("yaml", "nc"):
         file = type("File", (), {"name": f"arm.{name}", "content": client.files[f"{stem}.{name}"]})
         act(page, OPEN_LABEL, file)
-        assert not page.error
+        assert not page.status.error
         np.testing.assert_allclose(page.result.run.array("tip"), run.array("tip"), atol=1e-6)
     assert page.case is None  # a recorded run
     act(page, "save", "YAML")
     act(page, "Save")
-    assert "recorded run" in page.error
+    assert "recorded run" in page.status.error
     bad = type("File", (), {"name": "arm.exe", "content": b""})
     act(page, OPEN_LABEL, bad)
-    assert "must be a robot (.yaml), or a run or a sweep (.nc)" in page.error
+    assert "must be a robot (.yaml), or a run or a sweep (.nc)" in page.status.error
     page.close()
 
 
@@ -551,7 +549,7 @@ def test_incomplete_program_is_reported() -> None:
     )
     act(page, "save", "Python")
     act(page, "Save")
-    assert page.error == (
+    assert page.status.error == (
         "save as Python: torque.upper: Python objects cannot be exported; insert them in place of from_python"
     )
     assert "from_python(&quot;torque.upper" in page.files._code.content.replace("&#x27;", "&quot;")
@@ -578,29 +576,29 @@ def test_pages_share_no_state() -> None:
     one, other = opened(), opened()
     one.set_parameter(PAYLOAD, 0.4)
     one.wait()
-    assert other.case.value(PAYLOAD) == 0.15
+    assert value_of(other.case, PAYLOAD) == 0.15
     one.close()
     one._thread.join(10)
     assert not one._thread.is_alive()
     other.set_parameter(PAYLOAD, 0.3)
     other.wait()
-    assert other.case.value(PAYLOAD) == 0.3
+    assert value_of(other.case, PAYLOAD) == 0.3
     other.close()
 
 
 @pytest.mark.parametrize("file", ["examples/08_telescope.yaml"])
 def test_robots_with_prismatic_joints_are_drawn(file: str) -> None:
-    page = opened(StudioCase.from_file(file).with_({"simulation.duration": 0.05}))
-    assert {0, 1, 3} <= set(page.frames.triangles.kinds)  # links, joints, masses
-    assert page.scene._meshes["arm"].faces.max() < len(page.frames.triangles.kinds)
+    page = opened(StudioCase.from_file(file).with_({"duration": 0.05}))
+    assert {"link", "joint", "mass"} <= set(page.frames.mesh.kinds)  # links, joints, masses
+    assert page.scene._meshes["arm"].faces.max() < len(page.frames.mesh.kinds)
     page.close()
 
 
 def test_too_many_samples_are_refused() -> None:
     page = Page(Client(), StudioCase.from_robot(ARM, {**OPTIONS, "sample": 1e-8}))
     page.wait()
-    assert "samples in" in page.error
-    assert "at most 200000 are shown here" in page.error
+    assert "samples in" in page.status.error
+    assert "at most 200000 are shown here" in page.status.error
     page.close()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.results.run import Run
-from flexarm.studio import server, startup
+from flexarm.studio import files, server
 from flexarm.studio.server import MAX_FILE_BYTES
 from tests.studio.browserless import Client
 
@@ -116,19 +116,18 @@ def test_robot_file_is_read_after_the_server_listens(monkeypatch: pytest.MonkeyP
     def never(*_: object) -> None:
         raise ValueError("it cannot be")
 
-    monkeypatch.setattr(startup, "resolve_start", never)
+    monkeypatch.setattr(files, "resolve_start", never)
     with pytest.raises(ValueError, match="it cannot be"):
         fa.studio("examples/two_link.yaml", browser=False, port=8440)
     with pytest.raises(OSError, match=r"."):
         socket.create_connection(("127.0.0.1", 8440), 2)
 
 
-def test_early_disconnect_leaves_no_page() -> None:
+def test_early_disconnect_leaves_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     found = fa.studio(BAR, browser=False, port=8450)
     try:
-        client = Client(7)
-        found._on_disconnect(client)  # before its page exists
-        found._on_connect(client)
+        monkeypatch.setattr(found._server, "get_clients", lambda: {8: None})
+        found._on_connect(Client(7))  # it disconnected before its page existed
         assert not found.pages
         found._on_connect(Client(8))
         assert list(found.pages) == [8]
@@ -190,8 +189,7 @@ def test_call_returns_while_the_first_run_is_computed() -> None:
     found = fa.studio(BAR, browser=False, port=8470, duration=10.0, torque=fa.Feedback(slow, rate=100.0), native=False)
     try:
         assert time.monotonic() - begin < server.STARTUP_TIMEOUT_S
-        assert found._problem is None
-        assert not found._first_run_done.is_set()
+        assert not found._first_result.done()
     finally:
         found.stop()
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
+from flexarm.symbolic import checks
 
 STEEL = fa.Material(E=2e10, rho=7850.0, damping=1e-3)
 BAR = fa.Section.rectangle(0.01, 0.02)
 LUMP = fa.PointMass(0.3, offset=(0.05, 0.02, 0), inertia=0.01)
 KINDS = ("R", "Pa", "Pb")
 GRAVITY = (0.5, -9.81, 0)
+TOLERANCE = 1e-12
 
 
 def joint(kind: str, **fields: Any) -> Any:
@@ -62,6 +64,24 @@ def state(system: fa.System, seed: int = 0, **given: float) -> tuple[np.ndarray,
         elif isinstance(body.link.joint, fa.FixedPrismatic):
             q[body.local.start] = given.get(body.link.name, 0.7 * body.link.length)
     return q, v
+
+
+def agrees(robot: fa.Robot, k: Any = None, given: Any = None, seed: int = 0, **options: Any) -> fa.ClosedForm:
+    """Compare the closed form with `System` in a random state, and return it."""
+    form = fa.equations(robot, k=k, **options)
+    simulated = options.get("stiffening", "robot") == "robot"
+    system = fa.System(robot if simulated else form.robot, native=False)
+    assert form.names == system.names
+    error, where = worst(form, system, *state(system, seed, **(given or {})))
+    assert error < TOLERANCE, where
+    return form
+
+
+def size_ratio(robot: fa.Robot, **options: Any) -> float:
+    """Return the ratio of the estimated number of statements to their number."""
+    form = fa.equations(robot, **options)
+    statements = len(form.listing.steps) + sum(len(entries) for entries in form.listing.entries.values())
+    return sum(checks.estimate_statement_counts(form.robot)) / statements
 
 
 def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:

@@ -1,5 +1,6 @@
 """Closed forms against the independent derivation of `System`, and the two routes against each other."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -10,22 +11,24 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import flexarm as fa
-from flexarm.symbolic import algebra
 from tests import helpers
-from tests.symbolic.cases import GRAVITY, KINDS, LUMP, STEEL, arm, bending, joint, link, state, worst, zero_order
+from tests.symbolic import cases
+from tests.symbolic.cases import (
+    GRAVITY,
+    KINDS,
+    LUMP,
+    STEEL,
+    TOLERANCE,
+    arm,
+    bending,
+    joint,
+    link,
+    state,
+    worst,
+    zero_order,
+)
 
-TOLERANCE = 1e-12
-
-
-def agrees(robot, k=None, seed=0, **options):
-    """Compare the zero-order equations with `System`."""
-    given = options.pop("given", {})
-    form = fa.equations(robot, k=k, stiffening="none", **options)
-    system = fa.System(zero_order(robot), native=False)
-    assert form.names == system.names
-    error, where = worst(form, system, *state(system, seed, **given))
-    assert error < TOLERANCE, where
-    return form
+agrees = partial(cases.agrees, stiffening="none")
 
 
 @pytest.mark.parametrize(("first", "second"), [*product(KINDS, KINDS)])
@@ -171,7 +174,7 @@ def lagrange(form, lengths, q, v, a):
             for p, one in powers(speed, x).items():
                 for q_, two in powers(speed, x).items():
                     T += m / 2 * one.dot(two) * length ** (p + q_ + 1) / (p + q_ + 1)
-    quick = algebra.backend.sympify
+    quick = symengine.sympify
     T, U, qs, vs = quick(T), quick(U), list(map(quick, form.q)), list(map(quick, form.v))
     momenta = [T.diff(each) for each in vs]
     at = dict(zip([*qs, *vs], [*q, *v], strict=True))
@@ -245,17 +248,6 @@ def test_rate_of_mass_matrix_less_twice_coriolis_is_skew_symbolically():
         rate += form.M.diff(q) * v
     skew = rate - 2 * form.C
     assert all(sympy.expand(entry) == 0 for entry in skew + skew.T)
-
-
-def test_sympy_alone_gives_the_same(monkeypatch):
-    robot = fa.Robot(links=[link("a", "R", bending(1)), link("b", "Pb", payload=LUMP)], gravity=GRAVITY)
-    q, v = state(fa.System(robot, native=False))
-    assert algebra.backend is symengine  # otherwise SymPy would be compared with itself
-    quick = fa.equations(robot).lambdify()(q, v)
-    monkeypatch.setattr(algebra, "backend", sympy)
-    plain = fa.equations(robot).lambdify()(q, v)
-    for name in quick:
-        assert np.allclose(quick[name], plain[name], rtol=1e-13, atol=1e-13 * np.abs(plain[name]).max())
 
 
 def test_parameters_are_symbols_numbers_or_some_of_each():

@@ -1,8 +1,10 @@
 """Tests of the LaTeX document: completeness, balanced brackets, formulas that can be parsed."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 from matplotlib.mathtext import MathTextParser
@@ -81,6 +83,19 @@ def test_long_products_are_written_with_letters_for_their_factors():
     assert used
     assert used == defined
     assert written.count("{") == written.count("}")
+
+
+def test_letters_do_not_depend_on_the_order_of_sets():
+    code = """import flexarm as fa
+strip = {"section": fa.Section.rectangle(0.01, 0.02), "material": fa.Material(2e10, 7850.0)}
+arm = fa.Robot(links=[fa.Link("a", 1.0, **strip, flexible=fa.Flexible(bend_y=1, stiffening="exact"))])
+print(fa.equations(arm).latex())"""
+    written = [
+        subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True)
+        for seed in ("1", "2")
+    ]
+    assert b"\\psi_{2}" in written[0].stdout
+    assert written[0].stdout == written[1].stdout
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX")

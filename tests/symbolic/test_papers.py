@@ -101,9 +101,9 @@ def test_elemental_matrices():
     assert integrated(EI * curvature * curvature.T) - stiffness.applyfunc(sympy.expand) == sympy.zeros(4)  # eq. (27)
     turning = Matrix(algebra.slope_products(m, size)).applyfunc(sympy.expand)
     assert integrated(m * slope * slope.T) - turning == sympy.zeros(4)
-    assert list(integrated(m * shapes)) == algebra.moment(m, size)
-    assert list(integrated(m * x * shapes)) == algebra.first_moment(m, size)
-    assert list(integrated(slope)) == algebra.SLOPE_MOMENT
+    assert list(integrated(m * shapes)) == algebra.moment(m, size).tolist()
+    assert list(integrated(m * x * shapes)) == algebra.first_moment(m, size).tolist()
+    assert list(integrated(slope)) == algebra.SLOPE_MOMENT.tolist()
 
 
 def test_elements_stand_in_the_robots_matrices():

@@ -1,15 +1,16 @@
 """Closed forms of spatial robots with stiffening "shortening" and "exact", against `System`."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from flexarm.symbolic import checks
-from tests.symbolic.cases import BAR, LUMP, STEEL, state, worst
+from tests.symbolic import cases
+from tests.symbolic.cases import BAR, LUMP, STEEL, TOLERANCE, size_ratio, state, worst
 from tests.symbolic.test_code import test_c_compiles_without_warnings_and_gives_the_same as compiled
 
-TOLERANCE = 1e-12
 FAMILIES = ("bend_y", "bend_z", "twist", "stretch")
 
 
@@ -25,13 +26,7 @@ def robot(*links):
     return fa.Robot("spatial", links=links, gravity=(0.5, -1.0, -9.81))
 
 
-def agrees(given, seed=0, **options):
-    form = fa.equations(given, **{"stiffening": "shortening", "parameters": "numeric"} | options)
-    system = fa.System(given, native=False)
-    assert form.names == system.names
-    error, where = worst(form, system, *state(system, seed))
-    assert error < TOLERANCE, where
-    return form
+agrees = partial(cases.agrees, stiffening="shortening", parameters="numeric")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +57,7 @@ def test_random_robots_of_two_and_three_links(seed):
         basis = "elements" if random.random() < 0.2 else "modes"
         flexible = shapes(basis=basis, **{str(name): 1 for name in found})
         links.append(bar(f"l{index}", joint, flexible, float(random.uniform(0.5, 1.0))))
-    agrees(robot(*links), seed)
+    agrees(robot(*links), seed=seed)
 
 
 def test_meshes():
@@ -112,9 +107,7 @@ def test_generated_code_and_latex(tmp_path):
 def test_the_estimated_size_is_right_within_a_factor_of_four():
     for counts in ({"bend_y": 1, "bend_z": 1}, {"bend_y": 1, "bend_z": 1, "twist": 1}, {"bend_y": 2, "bend_z": 2}):
         given = robot(bar("a", fa.Revolute("z"), shapes(**counts)), bar("b", fa.Revolute("y"), shapes(**counts)))
-        found = fa.equations(given, stiffening="shortening", parameters="numeric").listing
-        statements = len(found.steps) + sum(len(entries) for entries in found.entries.values())
-        assert 0.25 < sum(checks.estimate_statement_counts(given)) / statements < 4, (counts, statements)
+        assert 0.25 < size_ratio(given, stiffening="shortening", parameters="numeric") < 4, counts
 
 
 # --- exact links that bend in one plane each ---

@@ -7,16 +7,17 @@ then the modes about that state, gyroscopic terms included. Modes are tracked by
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm.analysis.frequency_maps import run_pieces
-from flexarm.analysis.modes import Complex, Hold, ModeSet, steady_speeds, vibrating_coordinates
+from flexarm.analysis.modes import Complex, Hold, steady_speeds, vibrating_coordinates
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.arguments import Vector
-from flexarm.dynamics.system import System
+from flexarm.dynamics.stiffening import system_for_posture
+from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import exact_model_hint
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
@@ -183,34 +184,11 @@ def campbell(
     >>> found.frequencies[:, 0].round(3)  # in-plane bending: centrifugal force stiffens the beam
     array([0.463, 0.506, 0.596])
     """
-    if not isinstance(robot, (Robot, System)):
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
-    system = robot if isinstance(robot, System) else System(robot, native=False)
+    system = as_system(robot)
     given = np.array(real_array("speeds", speeds))
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or (np.diff(given) <= 0).any():
         raise ValueError(f"speeds = {shown(speeds)}: must be finite speeds (rad/s) that rise")
     count = whole_number("modes", modes, least=1)
-    _require_revolute(system, joint)
-    posture = system.posture(q)
-    if posture.ndim != 1:
-        raise ValueError(f"q has shape {posture.shape}: a robot turns in one posture at a time")
-    turning = _SteadyRotation(system, joint, joints)
-    turning.require_symmetry(posture)
-    track = _ModeTracker(turning, posture, count)
-    done = run_pieces(given.tolist(), track.advance, "speeds", progress)
-    rows = track.rows[:done]
-    return Campbell(
-        joint,
-        given[:done],
-        np.array([row.eigenvalues for row in rows]),
-        np.array([row.ratios for row in rows]),
-        np.array([row.shapes for row in rows]),
-        np.array([row.q for row in rows]),
-        system.names,
-    )
-
-
-def _require_revolute(system: System, joint: object) -> None:
     if not isinstance(joint, str):
         raise TypeError(f"joint = {shown(joint)}: must be the name of a link")
     try:
@@ -221,29 +199,35 @@ def _require_revolute(system: System, joint: object) -> None:
         raise ValueError(f"joint = {joint!r}: must be a hinge, about which the robot can turn for ever")
     if system.constraints:
         raise ValueError("robot: has constraints; steady rotation is that of robots without")
+    posture = system.posture(q)
+    if posture.ndim != 1:
+        raise ValueError(f"q has shape {posture.shape}: a robot turns in one posture at a time")
+    turning = _SteadyRotation(system, joint, joints)
+    turning.require_symmetry(posture)
+    track = _ModeTracker(turning, posture, count)
+    done = run_pieces(given.tolist(), track.advance, "speeds", progress)
+    names = ("eigenvalues", "damping_ratios", "shapes", "q")
+    found = {name: np.array([getattr(row, name) for row in track.rows[:done]]) for name in names}
+    if done and (exact := system_for_posture(robot, found["q"])) is not None:
+        return campbell(exact, joint, given[:done], modes=modes, q=q, joints=joints, progress=progress)
+    return Campbell(joint, given[:done], **found, names=system.names)
 
 
-@dataclass(frozen=True)
 class _SteadyRotation:
     """Robot that rotates steadily about a joint."""
 
-    system: System
-    joint: str
-    joints: Hold | Mapping[str, Hold]
+    def __init__(self, system: System, joint: str, joints: Hold | Mapping[str, Hold]) -> None:
+        self.system, self.joint, self.joints = system, joint, joints
+        self._unit_speeds, held = steady_speeds(system, system.vector(self.speed(1.0), "v"))
+        self.kept = vibrating_coordinates(system, joints, held)  # may vibrate
 
     def speed(self, omega: float) -> dict[str, float]:
         """Return the speed omega (rad/s) of the joint, by coordinate name."""
         return {self.system.joint(self.joint).name: omega}
 
-    def kept(self) -> tuple[list[int], Array]:
-        """Return the coordinates that may vibrate, and the speeds of all coordinates at one rad/s."""
-        one, held = steady_speeds(self.system, self.system.vector(self.speed(1.0), "v"))
-        return vibrating_coordinates(self.system, self.joints, held), one
-
     def require_symmetry(self, q: Array) -> None:
         """Raise ValueError if weight or inertia depend on the angle of rotation."""
-        system, (kept, _) = self.system, self.kept()
-        place = system.joint(self.joint).index
+        system, kept, place = self.system, self.kept, self.system.joint(self.joint).index
         here = np.ix_(kept, kept)
         turned = [q + angle * np.eye(system.nq)[place] for angle in (0.0, *TEST_ANGLES)]
         weights = [system.gravity(each)[kept] * system.sizes[kept] for each in turned]
@@ -260,8 +244,8 @@ class _SteadyRotation:
 
     def steady(self, omega: float, q: Array) -> Array:
         """Return the steady state at a speed, found by Newton's method from a posture near it."""
-        kept, one = self.kept()
-        v, out, here = one * omega, q.copy(), np.ix_(kept, kept)
+        kept, v, out = self.kept, self._unit_speeds * omega, q.copy()
+        here = np.ix_(kept, kept)
         scale, last = (self.system.sizes * self.system.meshes)[kept], np.inf
         for _ in range(MAX_ITERATIONS):
             force = self.system.inverse_dynamics(out, v, None)[kept]
@@ -289,20 +273,25 @@ class _ModesAtSpeed:
     speed: float
     q: Array
     eigenvalues: Complex
-    ratios: Array
+    damping_ratios: Array
     shapes: Complex
 
     def part(self, places: Any) -> _ModesAtSpeed:
         """Return the modes with the given indices."""
-        return _ModesAtSpeed(self.speed, self.q, self.eigenvalues[places], self.ratios[places], self.shapes[:, places])
+        values, ratios = self.eigenvalues[places], self.damping_ratios[places]
+        return replace(self, eigenvalues=values, damping_ratios=ratios, shapes=self.shapes[:, places])
 
 
 class _ModeTracker:
     """Tracks modes from speed to speed: each is matched with the most similar one at the speed before."""
 
     def __init__(self, turning: _SteadyRotation, q: Array, count: int) -> None:
-        self.turning, self.q, self.count = turning, q, count
+        self.turning, self.system, self.q, self.count = turning, turning.system, q, count
         self.rows: list[_ModesAtSpeed] = []
+        names = [link.name for link in self.system.robot.links]
+        given = turning.joints
+        every = dict.fromkeys(names, given) if isinstance(given, str) else dict(given)
+        self.joints: Any = {**every, turning.joint: "locked"}  # also at rest
 
     def advance(self, speed: float) -> None:
         """Compute the modes at the next speed and match them with the last ones."""
@@ -313,34 +302,27 @@ class _ModeTracker:
             self.rows.append(found.part(slice(0, self.count)))
             return
         if len(self.rows) == 1:  # equal frequencies at the first speed: mixed as the next speed has them
-            self.rows[0] = self._separate_equal_modes(self.rows[0], self._mass_matrix(found.q), found.shapes)
+            M = self.system.mass_matrix(found.q)
+            self.rows[0] = _separate_equal_modes(self.rows[0], M, found.shapes)
         self.rows.append(self._match(self.rows[-1], found, MAX_HALVINGS))
 
     def _modes_at(self, speed: float, q: Array) -> _ModesAtSpeed:
         here = self.turning.steady(speed, q)
         v = self.turning.speed(speed) if speed else None
-        found: ModeSet = modes_of(self.turning.system, here, v, joints=self._joints())
+        found = modes_of(self.system, here, v, joints=self.joints)
         moving = np.flatnonzero(~found.rigid)[: self.count + SPARE_MODE_COUNT]
         shapes = found.shapes[:, moving].astype(complex)
         return _ModesAtSpeed(speed, here, found.eigenvalues[moving], found.damping_ratios[moving], shapes)
-
-    def _joints(self) -> Any:
-        """Return the state of the joints, the axis of rotation locked at rest, too."""
-        given = self.turning.joints
-        names = [link.name for link in self.turning.system.robot.links]
-        every = dict.fromkeys(names, given) if isinstance(given, str) else dict(given)
-        return {**every, self.turning.joint: "locked"}
-
-    def _mass_matrix(self, q: Array) -> Array:
-        return self.turning.system.mass_matrix(q)
 
     def _match(self, last: _ModesAtSpeed, found: _ModesAtSpeed, halvings: int) -> _ModesAtSpeed:
         """Return the modes that continue those of the last speed, with intermediate speeds if shapes change fast."""
         from scipy.optimize import linear_sum_assignment
 
-        M = self._mass_matrix(found.q)
-        found = self._separate_equal_modes(found, M, last.shapes)
-        alike = _modal_assurance(M, last.shapes, found.shapes)
+        M = self.system.mass_matrix(found.q)
+        found = _separate_equal_modes(found, M, last.shapes)
+        # mass-weighted modal assurance criterion: 1 if shapes are equal, 0 if they are orthogonal
+        alike = np.abs(last.shapes.conj().T @ M @ found.shapes) ** 2
+        alike /= np.maximum(np.outer(_squares(M, last.shapes), _squares(M, found.shapes)), np.finfo(float).tiny)
         if alike.shape[1] < alike.shape[0]:
             raise ArithmeticError(f"{alike.shape[0]} modes cannot be followed to {found.speed:g} rad/s; take fewer")
         _, places = linear_sum_assignment(-alike)
@@ -350,25 +332,24 @@ class _ModeTracker:
             return self._match(middle, found, halvings - 1)
         return found.part(places)
 
-    def _separate_equal_modes(self, row: _ModesAtSpeed, M: Array, like: Complex) -> _ModesAtSpeed:
-        """Rotate modes of equal frequency, whose shapes may be any mixture, towards the shapes of other modes."""
-        shapes, size = row.shapes.copy(), np.abs(row.eigenvalues)
-        start = 0
-        while start < len(size):
-            end = start + 1
-            while end < len(size) and abs(size[end] - size[start]) <= FREQUENCY_TOLERANCE * size[start]:
-                end += 1
-            if end - start > 1:
-                shapes[:, start:end] = _align(M, shapes[:, start:end], like)
-            start = end
-        return _ModesAtSpeed(row.speed, row.q, row.eigenvalues, row.ratios, shapes)
+
+def _separate_equal_modes(row: _ModesAtSpeed, M: Array, like: Complex) -> _ModesAtSpeed:
+    """Rotate modes of equal frequency, whose shapes may be any mixture, towards the shapes of other modes."""
+    shapes, size = row.shapes.copy(), np.abs(row.eigenvalues)
+    start = 0
+    while start < len(size):
+        end = start + 1
+        while end < len(size) and abs(size[end] - size[start]) <= FREQUENCY_TOLERANCE * size[start]:
+            end += 1
+        if end - start > 1:
+            shapes[:, start:end] = _align(M, shapes[:, start:end], like)
+        start = end
+    return replace(row, shapes=shapes)
 
 
-def _modal_assurance(M: Array, one: Complex, other: Complex) -> Array:
-    """Return the mass-weighted modal assurance criterion of shapes: 1 if they are equal, 0 if they are orthogonal."""
-    product = np.abs(one.conj().T @ M @ other) ** 2
-    sizes = [np.einsum("im,ij,jm->m", each.conj(), M, each).real for each in (one, other)]
-    return np.asarray(product / np.maximum(np.outer(*sizes), np.finfo(float).tiny))
+def _squares(M: Array, shapes: Complex) -> Array:
+    """Return x^H M x of each shape."""
+    return np.asarray(np.einsum("im,ij,jm->m", shapes.conj(), M, shapes).real)
 
 
 def _align(M: Array, mixed: Complex, like: Complex) -> Complex:
@@ -376,9 +357,8 @@ def _align(M: Array, mixed: Complex, like: Complex) -> Complex:
     width = mixed.shape[1]
     gram = mixed.conj().T @ M @ mixed
     inside = np.linalg.solve(gram, mixed.conj().T @ M @ like)  # coefficients of the others' projections
-    sizes = np.einsum("im,ij,jm->m", inside.conj(), gram, inside).real
-    whole = np.einsum("im,ij,jm->m", like.conj(), M, like).real
-    best = inside[:, np.argsort(-sizes / whole, kind="stable")[:width]]
+    share = np.einsum("im,ij,jm->m", inside.conj(), gram, inside).real / _squares(M, like)
+    best = inside[:, np.argsort(-share, kind="stable")[:width]]
     if best.shape[1] < width or np.linalg.cond(best) > 1e3:
         return mixed
     factor = np.linalg.cholesky(best.conj().T @ gram @ best).conj().T

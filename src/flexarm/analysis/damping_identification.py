@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 Method = Literal["matrix-pencil", "log-decrement"]
 
-METHODS = ("matrix-pencil", "log-decrement")
 MIN_SAMPLE_COUNT = 8
 MAX_PENCIL_COLUMN_COUNT = 160  # more columns take longer and add little accuracy
 SINGULAR_VALUE_TOLERANCE = 1e-11  # relative to the largest singular value
@@ -154,8 +153,8 @@ def run_decay(run: Run, name: str, after: Any, before: Any, sample: Any, modes: 
 
 def _check_choices(modes: object, method: object) -> None:
     count = whole_number("modes", modes, least=1)
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"method = {shown(method)}: is not known{suggestion(method, METHODS)}")
+    if not isinstance(method, str) or method not in get_args(Method):
+        raise ValueError(f"method = {shown(method)}: is not known{suggestion(method, get_args(Method))}")
     if method == "log-decrement" and count > 1:
         raise ValueError(f"modes = {count}: a logarithmic decrement is that of one vibration; take matrix-pencil")
 
@@ -164,11 +163,8 @@ def _identify(samples: SampledSignal, modes: int, method: str) -> Decay:
     x, scale = samples.values, float(np.ptp(samples.values))
     if scale == 0:
         raise ValueError(f"'{samples.name}' does not change from {samples.times[0]:g} to {samples.times[-1]:g} s")
-    if method == "log-decrement":
-        rates = np.array([_decrement_rate(samples)])
-        others = rates[:0]
-    else:
-        rates, others = _pencil_rates(samples, modes)
+    is_decrement = method == "log-decrement"
+    rates, others = (_decrement_rate(samples), np.zeros(0)) if is_decrement else _pencil_rates(samples, modes)
     s = samples.times - samples.times[0]
     every = np.concatenate([rates, others])
     columns = np.exp(np.multiply.outer(s, every))
@@ -198,20 +194,18 @@ def _identify(samples: SampledSignal, modes: int, method: str) -> Decay:
 
 
 def _pencil_rates(samples: SampledSignal, modes: int) -> tuple[Any, Any]:
-    """Return the rates (1/s, positive imaginary parts) of the strongest vibrations, and those of all other components.
-
-    A constant is a component that neither decays nor vibrates.
-    """
+    """Return the rates (1/s) of the strongest vibrations, and those of all other components but a constant."""
     rates, _, strength = exponential_components(samples, 2 * (modes + SPARE_VIBRATION_COUNT) + 1)
     z = np.exp(rates * samples.sample)
-    swings = np.flatnonzero((z.imag > 1e-9 * np.abs(z)) & (np.abs(z.imag) > 0))
+    is_real = np.abs(z.imag) <= 1e-9 * np.abs(z)
+    swings = np.flatnonzero(~is_real & (z.imag > 0))
     swings = swings[np.argsort(-strength[swings], kind="stable")]
     if len(swings) < modes:
         raise ValueError(
             f"modes = {modes}: '{samples.name}' has {len(swings)} that vibrate from {samples.times[0]:g} to "
             f"{samples.times[-1]:g} s"
         )
-    still = np.flatnonzero((np.abs(z.imag) <= 1e-9 * np.abs(z)) & (np.abs(z - 1) > 1e-6) & (z.real > 0))
+    still = is_real & (np.abs(z - 1) > 1e-6) & (z.real > 0)
     return rates[swings[:modes]], np.concatenate([rates[swings[modes:]], rates[still]])
 
 
@@ -238,7 +232,7 @@ def exponential_components(samples: SampledSignal, most: int) -> tuple[Any, Any,
     return rates, parts / norms, np.abs(parts)
 
 
-def _decrement_rate(samples: SampledSignal) -> complex:
+def _decrement_rate(samples: SampledSignal) -> Any:
     """Return the rate of one vibration from its extremes, half a period apart; an offset has no effect."""
     from scipy.interpolate import PPoly, make_interp_spline
 
@@ -259,4 +253,4 @@ def _decrement_rate(samples: SampledSignal) -> complex:
         )
     swings = np.abs(np.diff(path(turns)))
     slope = np.polyfit(number[:-1], np.log(swings), 1)[0]
-    return complex(slope / half, np.pi / half)
+    return np.array([complex(slope / half, np.pi / half)])

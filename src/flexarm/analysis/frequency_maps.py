@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from flexarm.analysis.modes import Hold
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.equilibrium import equilibrium
-from flexarm.dynamics.system import System
+from flexarm.dynamics.stiffening import exact_system, system_for_posture
+from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.interrupts import Interrupts
 from flexarm.foundation.messages import shown, suggestion, warn
@@ -31,27 +31,21 @@ MAX_POSTURE_COUNT = 1_000_000
 class _PieceProgress(Progress):
     """Progress bar that counts finished pieces."""
 
-    doing = "finding modes"
-
-    def __init__(self, count: int, is_shown: bool | None, what: str) -> None:
-        super().__init__(float(count), is_shown)
-        self.what = what
+    doing, what = "finding modes", ""
 
     def words(self, t: float, pace: float) -> str:
         return f"{t:g} of {self.duration:g} {self.what}"
 
 
 def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, progress: bool | None) -> int:
-    """Call `work` for each piece; return the number of finished pieces.
-
-    They are fewer than all after an interrupt, with a warning.
-    """
+    """Call `work` for each piece; return the number of finished pieces, after an interrupt with a warning."""
     if progress is not None and not isinstance(progress, bool):
         raise ValueError(f"progress = {shown(progress)}: must be True, False or None")
     done = 0
-    interrupts = Interrupts()
+    interrupts, bar = Interrupts(), _PieceProgress(float(len(pieces)), progress)
+    bar.what = what
     try:
-        with interrupts.catching(), _PieceProgress(len(pieces), progress, what) as bar:
+        with interrupts.catching(), bar:
             for piece in pieces:
                 work(piece)
                 interrupts.check()
@@ -60,7 +54,7 @@ def run_pieces(pieces: Sequence[Any], work: Callable[[Any], None], what: str, pr
     except KeyboardInterrupt:
         if not done:
             raise
-        warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning, stacklevel=3)
+        warn(f"interrupted: {done} of {len(pieces)} {what} are done", ValidityWarning)
     return done
 
 
@@ -186,9 +180,7 @@ def frequency_map(
     >>> found.frequencies.shape
     (2, 2)
     """
-    if not isinstance(robot, (Robot, System)):
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
-    system = robot if isinstance(robot, System) else System(robot, native=False)
+    system = as_system(robot)
     count = whole_number("modes", modes, least=1)
     if count > system.nq:
         raise ValueError(f"modes = {shown(modes)}: the robot has {system.nq} coordinates, and no more modes")
@@ -201,43 +193,49 @@ def frequency_map(
     start = system.posture({**q, **first} if isinstance(q, Mapping) else first if q is None else q)
     if start.ndim != 1:
         raise ValueError(f"q has shape {start.shape}: must be one posture")
-    shape = tuple(len(values) for values in ranges.values())
+    values = list(ranges.values())
+    shape = tuple(map(len, values))
     frequencies, ratios = np.full((2, *shape, count), np.nan)
     places = [system.index(name) for name in ranges]
-    values = list(ranges.values())
-    moved = [*zip(places, range(len(places))), *_coupled_motors(system, places, q)]
+    axes = {system.coordinates[k].link: axis for axis, k in enumerate(places)}
+    named = q if isinstance(q, Mapping) else ()
+    moved = [*zip(places, range(len(places)))]  # with motors that follow them
+    moved += [
+        (k, axes[each.link])
+        for k, each in enumerate(system.coordinates)
+        if each.kind == "motor" and each.link in axes and each.name not in named
+    ]
+
+    postures: list[Array] = []
 
     def work(place: tuple[int, ...]) -> None:
         posture = start.copy()
         for index, number in moved:
             posture[index] += values[number][place[number]] - start[places[number]]
-        found = modes_of(system, equilibrium(system, posture) if at_equilibrium else posture, joints=joints)
+        postures.append(equilibrium(system, posture) if at_equilibrium else posture)
+        found = modes_of(system, postures[-1], joints=joints)
         kept = [k for k, kind in enumerate(found.kinds) if kind == "vibration"][:count]
         frequencies[place][: len(kept)] = found.frequencies[kept]
         ratios[place][: len(kept)] = found.damping_ratios[kept]
 
-    pieces = list(product(*(range(size) for size in shape)))
-    done = run_pieces(pieces, work, "postures", progress)
+    pieces = list(np.ndindex(shape))
+    try:
+        done = run_pieces(pieces, work, "postures", progress)
+        exact = system_for_posture(robot, np.array(postures)) if postures else None
+    except ArithmeticError:
+        if (exact := exact_system(robot, "no static equilibrium was found")) is None:
+            raise
+    if exact is not None:
+        options: Any = {"modes": modes, "q": q, "joints": joints, "at_equilibrium": at_equilibrium}
+        return frequency_map(exact, over, **options, progress=progress)
     few = sum(bool(np.isnan(frequencies[place]).any()) for place in pieces[:done])
     if few:
         warn(
             f"modes = {count}: at {few} of {done} postures fewer vibrate (others are rigid-body motions, or grow); "
             "their frequencies are nan",
             ValidityWarning,
-            stacklevel=2,
         )
-    return FrequencyMap(ranges, {name: system.units[system.index(name)] for name in ranges}, frequencies, ratios)
-
-
-def _coupled_motors(system: System, places: list[int], q: Vector) -> list[tuple[int, int]]:
-    """Return the motors that `q` does not name and that follow a joint of the grid, with the axis of that joint."""
-    named = q if isinstance(q, Mapping) else ()
-    joints = {system.coordinates[k].link: axis for axis, k in enumerate(places)}
-    return [
-        (k, joints[each.link])
-        for k, each in enumerate(system.coordinates)
-        if each.kind == "motor" and each.link in joints and each.name not in named
-    ]
+    return FrequencyMap(ranges, {name: system.units[k] for name, k in zip(ranges, places)}, frequencies, ratios)
 
 
 def _check_ranges(system: System, over: Any) -> dict[str, Array]:

@@ -47,36 +47,28 @@ COEFFICIENT_COUNT = 3  # coefficients of the parabola fitted to a response aroun
 
 
 class ContinuedSignals:
-    """Input and output over all time: values in a run, and free motions after its end.
-
-    The run is divided into pieces between which inputs may jump.
-    """
+    """Input and output over all time: values in the pieces of a run between jumps, and free motions after its end."""
 
     def __init__(
         self, run: Run, first: float, last: float, step: float, names: tuple[str, str], rest: tuple[float, float]
     ) -> None:
         even = np.linspace(first, last, max(round((last - first) / step), 2) + 1)
         ends = np.unique(np.concatenate([even, run.jumps[(run.jumps > first) & (run.jumps < last)]]))
-        lengths, self.breaks = np.diff(ends), ends
+        halves = np.diff(ends)[:, None] / 2
         self.first, self.last = first, last
-        self.times = ((ends[:-1] + ends[1:])[:, None] / 2 + lengths[:, None] / 2 * NODES).ravel()
-        self.weights = (lengths[:, None] / 2 * WEIGHTS).ravel()
+        self.times = ((ends[:-1] + ends[1:])[:, None] / 2 + halves * NODES).ravel()
+        self.weights = (halves * WEIGHTS).ravel()
         found = self._read(run, self.times, names, rest)
         self.values, self.units = [each.values for each in found], [each.unit for each in found]
-        begin, self.bound = self._end_of_input()
+        # from `begin` motions are free, or may be, and free motions may misfit by `bound`
+        acting = self.times[np.abs(self.values[0]) > INPUT_TOLERANCE * np.abs(self.values[0]).max()]
+        later = ends[ends > (acting[-1] if len(acting) else first)]
+        is_free = len(later) > 0 and last - later[0] > MIN_TAIL_FRACTION * (last - first)
+        begin = float(later[0]) if is_free else last - TAIL_FRACTION * (last - first)
+        self.bound = MAX_MISFIT_AFTER_INPUT if is_free else MAX_MISFIT_DURING_INPUT
         begin = max(begin, last - MAX_TAIL_SAMPLE_COUNT * step)
         tail = np.linspace(begin, last, max(MIN_TAIL_SAMPLE_COUNT, round((last - begin) / step)) + 1)[:-1]
         self.tails = [self._tail(each) for each in self._read(run, tail, names, rest)]
-
-    def _end_of_input(self) -> tuple[float, float]:
-        """Return the time from which motions are free, or may be, and the allowed misfit of free motions there."""
-        acting = self.times[np.abs(self.values[0]) > INPUT_TOLERANCE * np.abs(self.values[0]).max()]
-        ended, whole = float(acting[-1]) if len(acting) else self.first, self.last - self.first
-        later = [each for each in self.breaks if each > ended]
-        free = bool(later) and self.last - later[0] > MIN_TAIL_FRACTION * whole
-        return (
-            (later[0], MAX_MISFIT_AFTER_INPUT) if free else (self.last - TAIL_FRACTION * whole, MAX_MISFIT_DURING_INPUT)
-        )
 
     @staticmethod
     def _read(run: Run, times: Array, names: tuple[str, str], rest: tuple[float, float]) -> list[SampledSignal]:
@@ -125,7 +117,6 @@ class ContinuedSignals:
                     f"'{output}' still moves at the end ({left:.1%} of its largest), and not in free motions alone: "
                     "the response is blurred; let the run go on for some periods after the input has ended",
                     ValidityWarning,
-                    stacklevel=4,
                 )
                 return
 
@@ -212,16 +203,15 @@ def run_frf(run: Run, input: str, output: str, f: Any, after: Any, before: Any, 
         )
     system, start = System(run.robot, native=False), run.at(first)
     source, target = _signals(run, system, input, output)
-    values = []
+    _warn_of_start(run, system, start, first)
+    holds, rest = _holding_torques(system, start), []
     for word, name in (("input", source), ("output", target.name)):
         try:
-            values.append(float(read_quantity(start, name, np.array([first])).values[0]))
+            value = float(read_quantity(start, name, np.array([first])).values[0])
         except KeyError as error:
             raise KeyError(f"{word}: {error.args[0]}") from None
-    _warn_of_start(run, system, start, first)
-    holds = _holding_torques(system, start)
-    rest = holds.get(source, _rest_value(source, values[0])), _rest_value(target.name, values[1])
-    whole = ContinuedSignals(run, first, last, step, (source, target.name), rest)
+        rest.append(0.0 if split_derivative(name)[1] == 2 else holds.get(name, value) if word == "input" else value)
+    whole = ContinuedSignals(run, first, last, step, (source, target.name), (rest[0], rest[1]))
     grid = np.asarray(np.arange(1, max(int(0.25 * (last - first) / step), 2 * NEIGHBOUR_COUNT + 2)) / (last - first))
     U, Y = whole.transforms(grid)
     size = np.abs(U)
@@ -272,28 +262,17 @@ def _signals(run: Run, system: System, input: object, output: object) -> tuple[s
     except KeyError:
         return source, _Target(output)
     base, order = split_derivative(found.name)
-    if found.path is None or not _can_drift(system, base):
+    if base in system.names:
+        drifts = system.coordinates[system.index(base)].kind != "elastic"
+    else:  # positions drift without bound, deflections and strains do not
+        drifts = not base.startswith("deflection.") and split_section(base) is None
+    if found.path is None or not drifts:
         return source, _Target(output)
     return source, _Target(derivative(base, 2), order - 2, found.unit)
 
 
-def _can_drift(system: System, name: str) -> bool:
-    """Return True for positions and joints, which can drift without bound, unlike deflections and strains."""
-    if name in system.names:
-        return system.coordinates[system.index(name)].kind != "elastic"
-    return not name.startswith("deflection.") and split_section(name) is None
-
-
-def _rest_value(name: str, value: float) -> float:
-    """Return the value of a signal at rest: zero for accelerations, the initial value for others."""
-    return 0.0 if split_derivative(name)[1] == 2 else value
-
-
 def _holding_torques(system: System, start: Run) -> dict[str, float]:
-    """Return the torques with which actuators hold the robot in its initial posture, by the names of their torques.
-
-    An input that begins with a jump begins from there. The torques are not determined with constraints.
-    """
+    """Return the torques that hold the robot in its initial posture, by name; none with constraints."""
     if system.constraints:
         return {}
     forces = system.inverse_dynamics(start.array("q")[0], None, None)
@@ -314,7 +293,7 @@ def _warn_of_start(run: Run, system: System, start: Run, first: float) -> None:
         if forces[loose].max(initial=0.0) > REST_TOLERANCE * max(float(weight.max(initial=0.0)), np.finfo(float).tiny):
             reason = f"links are not in equilibrium at t = {first:g} s (q0='equilibrium' lets them be)"
     if reason:
-        warn(f"{reason}: the response has free motion in it", ValidityWarning, stacklevel=4)
+        warn(f"{reason}: the response has free motion in it", ValidityWarning)
 
 
 def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, float], first: float, last: float) -> None:
@@ -339,18 +318,16 @@ def _warn_of_others(run: Run, system: System, source: str, holds: dict[str, floa
         warn(
             f"{', '.join(acting)}: act in this run, too, so that the response is not that to the input alone",
             ValidityWarning,
-            stacklevel=4,
         )
 
 
 def _coherence(U: Complex, Y: Complex) -> Array:
     """Return the share of the output that a response, parabolic over neighbouring frequencies, explains."""
-    count = 2 * NEIGHBOUR_COUNT + 1
+    steps = np.arange(-NEIGHBOUR_COUNT, NEIGHBOUR_COUNT + 1)
+    count = len(steps)
     middle = np.clip(np.arange(len(U)), NEIGHBOUR_COUNT, len(U) - 1 - NEIGHBOUR_COUNT)
-    around = middle[:, None] + np.arange(-NEIGHBOUR_COUNT, NEIGHBOUR_COUNT + 1)
-    powers = (np.arange(-NEIGHBOUR_COUNT, NEIGHBOUR_COUNT + 1) / NEIGHBOUR_COUNT)[:, None] ** np.arange(
-        COEFFICIENT_COUNT
-    )
+    around = middle[:, None] + steps
+    powers = (steps / NEIGHBOUR_COUNT)[:, None] ** np.arange(COEFFICIENT_COUNT)
     u, y = U[around], Y[around]
     scale = np.maximum(np.abs(u).max(axis=1), np.finfo(float).tiny)
     axes, _ = np.linalg.qr(u[:, :, None] / scale[:, None, None] * powers)

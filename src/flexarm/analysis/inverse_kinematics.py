@@ -89,8 +89,8 @@ def inverse_kinematics(
     >>> System(arm).tip(q).round(9)
     array([1. , 0.5, 0. ])
     """
-    search = posture_search(robot, pose, q0, link, x, components, joints)
     positions, axes, single = _parse_poses(pose)
+    search = posture_search(robot, axes is not None, q0, link, x, components, joints)
     count = whole_number("starts", starts)
     targets = [Target(p, None if axes is None else axes[k]) for k, p in enumerate(positions)]
     out = [search.solve(targets[0], count, "pose" if single else "pose[0]")]
@@ -102,18 +102,18 @@ def inverse_kinematics(
 
 def posture_search(
     robot: Robot | System,
-    pose: Any,
+    has_axes: bool,
     q0: Vector,
     link: str | None,
     x: float | None,
     components: Sequence[Component] | None,
     joints: Sequence[str] | None,
 ) -> PostureSearch:
-    """Return the search for postures defined by the (checked) arguments of a user."""
+    """Return the search for postures, of positions or (`has_axes`) frames, for the checked arguments of a user."""
     twin = RigidTwin(robot)
     place = LinkFrame(twin, link, x)
-    rows = _rows(components, _parse_poses(pose)[1] is not None)
-    return PostureSearch(twin, place, rows, tuple(_moving_joints(twin, place, joints)), _start_posture(twin, q0))
+    rows, moving = _rows(components, has_axes), tuple(_moving_joints(twin, place, joints))
+    return PostureSearch(twin, place, rows, moving, _start_posture(twin, q0))
 
 
 # --- arguments ---
@@ -167,9 +167,8 @@ def _start_posture(twin: RigidTwin, q0: Vector) -> Array:
     if q0 is None:
         return np.clip(q, low, high)
     for name, value, least, most in zip(twin.rigid.names, q, low, high, strict=True):
-        if not least <= value <= most:
-            if isinstance(q0, Mapping) and name not in q0:
-                continue  # not given
+        is_given = not isinstance(q0, Mapping) or name in q0
+        if is_given and not least <= value <= most:
             raise ValueError(f"q0 of '{name}' = {value:g}: must be within its travel, {least:g} to {most:g}")
     return np.clip(q, low, high)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -15,12 +15,12 @@ from flexarm.analysis.transfer import SecondOrderModel
 from flexarm.codegen.library import building
 from flexarm.dynamics.arguments import Linearization, Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
-from flexarm.dynamics.equilibrium import dependent_coordinates
+from flexarm.dynamics.equilibrium import dependent_coordinates, posture_at
 from flexarm.dynamics.joint_reactions import row_forces
 from flexarm.dynamics.quantity_names import derivative, derivative_unit
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.stiffening import system_for_posture
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import ValidityWarning, warn_of_posture
 from flexarm.feedback.signals import Input, Output, Signals
 from flexarm.foundation.messages import shown, warn
@@ -28,12 +28,13 @@ from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
 DIFFERENCE_STEP = 1e-6  # step of central differences, in units of each coordinate's characteristic size
+NEGLIGIBLE_DEFLECTION = 1e-9  # of the softest coordinate, in units of its characteristic size: forces that cause less
 FORCE_TOLERANCE = 1e-6  # holding force, relative to weight and spring forces, below which the posture is an equilibrium
 
 
 def linearize(
     robot: Robot | System,
-    q: Vector = None,
+    q: Vector | Literal["equilibrium"] = None,
     v: Vector = None,
     *,
     inputs: Sequence[str] | None = None,
@@ -46,8 +47,9 @@ def linearize(
     ----------
     robot : Robot or System
         Robot, or its equations of motion.
-    q : dict of str to float or array_like, shape (nq,), optional
-        Posture, by coordinate name or as an array. Coordinates that are not given are zero.
+    q : dict of str to float, array_like of shape (nq,) or "equilibrium", optional
+        Posture, by coordinate name or as an array; coordinates that are not given are zero. "equilibrium" is that
+        in which the robot rests with its joints held at zero.
     v : dict of str to float or array_like, shape (nq,), optional
         Speeds, by coordinate name or as an array; zero by default.
     inputs : list of str, optional
@@ -91,10 +93,8 @@ def linearize(
     >>> lin
     StateSpace of 14 states from beam (N m) to beam.q (rad), tip.y (m)
     """
-    if not isinstance(robot, (Robot, System)):
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
-    system = robot if isinstance(robot, System) else System(robot, native=False)
-    posture, rates = system.posture(q), system.vector(v, "v")
+    system = as_system(robot)
+    posture, rates = posture_at(robot, q), system.vector(v, "v")
     if posture.ndim == 1 and (exact := system_for_posture(robot, posture)) is not None:
         system = exact
     signals = Signals(system, _check_points(system, points))
@@ -108,18 +108,13 @@ def linearize(
     warn_of_posture(system, posture)
     given = [signals.input(each, posture) for each in _check_names("inputs", inputs, system.inputs)]
     chosen = [signals.output(each) for each in _check_names("outputs", outputs, system.names)]
-    _require_effect(system, given)
-    warn_of_frequencies(system, posture, [each.driven for each in given if each.driven is not None])
-    return SmallMotions(system, posture, rates, given).model(chosen)
-
-
-def _require_effect(system: System, given: list[Input]) -> None:
-    """Raise ValueError if an actuator acts only on joints whose accelerations are inputs."""
     driven = {each.driven: each.name for each in given if each.driven is not None}
-    for each in given:
-        pushed = [] if each.force is None or each.load is not None else np.flatnonzero(each.force).tolist()
+    for one in given:
+        pushed = [] if one.force is None or one.load is not None else np.flatnonzero(one.force).tolist()
         if pushed and all(k in driven for k in pushed):
-            raise ValueError(f"inputs: '{each.name}' moves nothing, since {driven[pushed[0]]!r} drives its joint")
+            raise ValueError(f"inputs: '{one.name}' moves nothing, since {driven[pushed[0]]!r} drives its joint")
+    warn_of_frequencies(system, posture, list(driven))
+    return SmallMotions(system, posture, rates, given).model(chosen)
 
 
 def _check_names(what: str, given: Sequence[str] | None, default: Sequence[str]) -> list[str]:
@@ -145,34 +140,29 @@ def _check_points(system: System, points: Any) -> dict[str, tuple[str, float | N
     return found
 
 
-@dataclass(frozen=True)
 class SmallMotions:
-    """Equations of small motions M a + (G + D) v + K q + Phi_q' lambda = B u, Phi_q a = 0 about a held state."""
+    """Equations of small motions M a + (G + D) v + K q + Phi_q' lambda = B u, Phi_q a = 0 about a held state.
 
-    system: System
-    q: Array
-    v: Array
-    given: list[Input]
+    `hold` are the generalised forces that keep the speeds constant without those of the constraints, `J` is the
+    Jacobian of these; the accelerations of the coordinates `driven` are inputs, those of `free` are not.
+    """
 
-    @cached_property
-    def hold(self) -> Array:
-        """Return the generalised forces that keep the speeds constant."""
-        return self.system.inverse_dynamics(self.q, self.v, None)
-
-    @cached_property
-    def driven(self) -> list[int]:
-        """Return the coordinates whose accelerations are inputs."""
-        return [each.driven for each in self.given if each.driven is not None]
-
-    @cached_property
-    def free(self) -> list[int]:
-        """Return the coordinates whose accelerations are not inputs."""
-        return [k for k in range(self.system.nq) if k not in self.driven]
+    def __init__(self, system: System, q: Array, v: Array, given: list[Input]) -> None:
+        self.system, self.q, self.v, self.given = system, q, v, given
+        self.hold, self.J = system.inverse_dynamics(q, v, None), system.constraint_jacobian(q)
+        self.driven = [each.driven for each in given if each.driven is not None]
+        self.free = [k for k in range(system.nq) if k not in self.driven]
+        columns = [np.zeros(system.nq) if each.force is None else each.force for each in given]
+        self.push = np.reshape(columns, (len(given), system.nq)).T  # of unit inputs, zero for driven accelerations
+        self.driven_accelerations = np.zeros_like(self.push)
+        for k, each in enumerate(given):
+            if each.driven is not None:
+                self.driven_accelerations[each.driven, k] = 1.0
 
     @cached_property
-    def J(self) -> Array:
-        """Return the constraint Jacobian."""
-        return self.system.constraint_jacobian(self.q)
+    def held_forces(self) -> Array:
+        """Return the generalised forces that hold the state."""
+        return np.asarray(self.hold + self.J.T @ self.constraint_forces)
 
     @cached_property
     def constraint_forces(self) -> Array:
@@ -183,11 +173,10 @@ class SmallMotions:
         """
         if not len(self.J):
             return np.zeros(0)
-        every = range(self.system.nq)
-        actuated = {each.coordinate.index for each in self.system.actuators}
+        actuated, driven = {each.coordinate.index for each in self.system.actuators}, set(self.driven)
         pushed = {int(k) for each in self.given if each.force is not None for k in np.flatnonzero(each.force)}
-        for supported in (actuated | set(self.driven), (actuated & pushed) | set(self.driven), set()):
-            passive = [k for k in every if k not in supported]
+        for supported in (actuated | driven, (actuated & pushed) | driven, set()):
+            passive = [k for k in range(self.system.nq) if k not in supported]
             forces, is_determined = row_forces(self.J[:, passive], self.hold[passive])
             if is_determined:
                 break
@@ -221,23 +210,16 @@ class SmallMotions:
         """Return derivatives of accelerations (nq) and constraint forces (rows) by displacements, speeds and inputs."""
         nq, rows, free = self.system.nq, len(self.J), self.free
         small, K = self.slopes
-        push, driven_accelerations = np.zeros((nq, len(self.given))), np.zeros((nq, len(self.given)))
-        for k, each in enumerate(self.given):
-            if each.driven is not None:
-                driven_accelerations[each.driven, k] = 1.0
-            else:
-                assert each.force is not None
-                push[:, k] = each.force
-        J = self.J[:, free]
+        J, n = self.J[:, free], len(free)
         block = np.block([[small.M[np.ix_(free, free)], J.T], [J, np.zeros((rows, rows))]])
-        right = np.zeros((len(free) + rows, 2 * nq + len(self.given)))
-        right[: len(free), :nq], right[: len(free), nq : 2 * nq] = -K[free], -(small.G + small.D)[free]
-        right[: len(free), 2 * nq :] = (push - small.M @ driven_accelerations)[free]
-        right[len(free) :, 2 * nq :] = -self.J @ driven_accelerations
+        right = np.zeros((n + rows, 2 * nq + len(self.given)))
+        right[:n, :nq], right[:n, nq : 2 * nq] = -K[free], -(small.G + small.D)[free]
+        right[:n, 2 * nq :] = (self.push - small.M @ self.driven_accelerations)[free]
+        right[n:, 2 * nq :] = -self.J @ self.driven_accelerations
         solved = np.linalg.solve(block, right)
         out = np.zeros((nq + rows, right.shape[1]))
-        out[free], out[nq:] = solved[: len(free)], solved[len(free) :]
-        out[:nq, 2 * nq :] += driven_accelerations
+        out[free], out[nq:] = solved[:n], solved[n:]
+        out[:nq, 2 * nq :] += self.driven_accelerations
         return out[:, :nq], out[:, nq : 2 * nq], out[:, 2 * nq :]
 
     def model(self, outputs: list[Output]) -> StateSpace:
@@ -249,14 +231,13 @@ class SmallMotions:
         A = np.block([[np.zeros((n, n)), np.eye(n)], [by_q[kept] @ Z, by_v[kept] @ Z]])
         B = np.vstack([np.zeros((n, by_u.shape[1])), by_u[kept]])
         C, D = np.zeros((len(outputs), 2 * n)), np.zeros((len(outputs), len(self.given)))
-        for k, (on_q, on_v, on_a, direct) in enumerate(OutputDerivatives(self).slopes(outputs)):
+        derivatives = OutputDerivatives(self, outputs)
+        for k, (on_q, on_v, on_a, direct) in enumerate(map(derivatives.slopes, outputs)):
             C[k, :n], C[k, n:] = (on_q + on_a @ by_q[:nq]) @ Z, (on_v + on_a @ by_v[:nq]) @ Z
             D[k] = on_a @ by_u[:nq] + direct
         self._warn_of_holding()
-        names = [system.names[k] for k in kept]
-        units = [system.units[k] for k in kept]
-        states = [Signal(name, unit) for name, unit in zip(names, units)]
-        rates = [Signal(derivative(name), derivative_unit(unit, 1)) for name, unit in zip(names, units)]
+        states = [Signal(system.names[k], system.units[k]) for k in kept]
+        rates = [Signal(derivative(each.name), derivative_unit(each.unit, 1)) for each in states]
         return StateSpace(
             A,
             B,
@@ -266,10 +247,10 @@ class SmallMotions:
             tuple(Signal(each.name, each.unit) for each in self.given),
             tuple(Signal(each.name, each.unit) for each in outputs),
             at=dict(zip(system.names, self.q.tolist())),
-            held=self._held(),
+            held={each.link: float(self.held_forces[each.coordinate.index] / each.gear) for each in system.actuators},
             made_from=self._second_order(),
             speeds={name: rate for name, rate in zip(system.names, self.v.tolist()) if rate},
-            outputs_at=OutputDerivatives(self).values(outputs),
+            outputs_at={each.name: derivatives.value(each) for each in outputs},
         )
 
     def _second_order(self) -> SecondOrderModel | None:
@@ -277,32 +258,22 @@ class SmallMotions:
         if self.driven:
             return None
         (_, Z), (small, K) = self.independent, self.slopes
-        push = (
-            np.stack([np.asarray(each.force) for each in self.given], axis=1) if self.given else np.zeros((len(Z), 0))
-        )
         M, D, K = (Z.T @ each @ Z for each in (small.M, small.G + small.D, K))
-        return SecondOrderModel(M, D, K, Z.T @ push)
-
-    def _held(self) -> dict[str, float]:
-        """Return the constant torque or force of each actuator."""
-        forces = self.hold + self.J.T @ self.constraint_forces
-        return {each.link: float(forces[each.coordinate.index] / each.gear) for each in self.system.actuators}
+        return SecondOrderModel(M, D, K, Z.T @ self.push)
 
     def _warn_of_holding(self) -> None:
         """Warn if forces are needed to hold the posture, which is then not an equilibrium."""
-        system = self.system
-        forces = self.hold + self.J.T @ self.constraint_forces
+        system, forces = self.system, self.held_forces
         parts = system.gravity(self.q), system.spring_forces(self.q), forces
         size = max(float(np.abs(each * system.sizes).max(initial=0.0)) for each in parts)
-        holding = np.flatnonzero(np.abs(forces * system.sizes) > FORCE_TOLERANCE * max(size, 1e-300)).tolist()
+        springs = np.diag(system.stiffness_matrix(self.q)) * system.sizes**2
+        negligible = NEGLIGIBLE_DEFLECTION * springs.min(where=springs > 0, initial=np.inf)
+        least = max(FORCE_TOLERANCE * size, negligible if np.isfinite(negligible) else 1e-300)
+        holding = np.flatnonzero(np.abs(forces * system.sizes) > least).tolist()
         if not holding:
             return
-        actuated = {each.coordinate.index: each for each in system.actuators}
-        words = [
-            f"{forces[k] / actuated[k].gear:.4g} {actuated[k].unit} at '{actuated[k].link}'"
-            for k in holding
-            if k in actuated
-        ]
+        actuated = {each.coordinate.index: each for each in system.actuators if each.coordinate.index in holding}
+        words = [f"{forces[k] / each.gear:.4g} {each.unit} at '{each.link}'" for k, each in sorted(actuated.items())]
         bent = [system.names[k] for k in holding if k not in actuated]
         if bent:
             words.append(f"forces on {', '.join(repr(each) for each in bent[:3])}{', ...' if len(bent) > 3 else ''}")
@@ -311,95 +282,79 @@ class SmallMotions:
             "the posture is no equilibrium: the linear model is that of the robot held there by "
             f"{', '.join(words)}{way}",
             ValidityWarning,
-            stacklevel=4,
         )
 
 
 @dataclass(frozen=True)
 class OutputDerivatives:
-    """Derivatives of outputs by q, v, a and the inputs."""
+    """Values of outputs in the held state, and their derivatives by q, v, a and the inputs."""
 
     of: SmallMotions
+    outputs: list[Output]
 
-    def slopes(self, outputs: list[Output]) -> list[tuple[Array, Array, Array, Array]]:
-        """Return the derivatives of each output by q, v, a and the inputs."""
-        paths = iter(self._of_paths([each for each in outputs if each.path is not None]))
-        return [next(paths) if each.path is not None else self._other(each) for each in outputs]
+    @cached_property
+    def _state(self) -> tuple[Array, Array, Array]:
+        return self.of.q, self.of.v, np.zeros(self.of.system.nq)
 
-    def values(self, outputs: list[Output]) -> dict[str, float]:
-        """Return the values of the outputs in the held state, by name."""
-        of, still = self.of, np.zeros(self.of.system.nq)
-        forces = -of.constraint_forces if len(of.J) else None
-        out = {}
-        for each in outputs:
-            if each.row is not None:
-                assert forces is not None
-                out[each.name] = float(forces[each.row])
-            elif each.path is None:
-                assert each.read is not None
-                out[each.name] = float(each.read(of.q, of.v, still, (), forces))
-        paths = [each for each in outputs if each.path is not None]
-        if paths:
-            found = self._path_functions(paths)[0](of.q, of.v, still, of.system.numbers).full().ravel()
-            out |= dict(zip([each.name for each in paths], found.tolist(), strict=True))
-        return {each.name: out[each.name] for each in outputs}
+    @cached_property
+    def _forces(self) -> Array | None:
+        """Return the constraint forces on the robot, None without constraints."""
+        return -self.of.constraint_forces if len(self.of.J) else None
 
-    def _path_functions(self, outputs: list[Output]) -> tuple[ca.Function, ca.Function]:
-        """Return functions (q, v, a, parameters) -> values, and -> their derivatives by q, v and a."""
-        e = self.of.system.equations
+    @cached_property
+    def _paths(self) -> dict[str, list[Array]]:
+        """Return value and derivatives by q, v and a of the outputs that have expressions."""
+        paths, e = [each for each in self.outputs if each.path is not None], self.of.system.equations
         with building:
-            column = ca.vertcat(*(each.expression(e) for each in outputs))
-            slopes = [ca.densify(ca.jacobian(column, each)) for each in (e.q, e.v, e.a)]
-            given = [e.q, e.v, e.a, e.p]
-            return ca.Function("outputs", given, [ca.densify(column)]), ca.Function("slopes", given, slopes)
+            column = ca.vertcat(ca.SX(0, 1), *(each.expression(e) for each in paths))
+            results = [ca.densify(column), *(ca.densify(ca.jacobian(column, each)) for each in (e.q, e.v, e.a))]
+            function = ca.Function("outputs", [e.q, e.v, e.a, e.p], results)
+        found = [each.full() for each in function(*self._state, self.of.system.numbers)]
+        return {each.name: [rows[k] for rows in found] for k, each in enumerate(paths)}
 
-    def _of_paths(self, outputs: list[Output]) -> list[tuple[Array, Array, Array, Array]]:
-        """Return derivatives of outputs that have expressions, by automatic differentiation."""
-        if not outputs:
-            return []
-        still = np.zeros(self.of.system.nq)
-        slopes = self._path_functions(outputs)[1]
-        found = [each.full() for each in slopes(self.of.q, self.of.v, still, self.of.system.numbers)]
-        direct = np.zeros(len(self.of.given))
-        return [(found[0][k], found[1][k], found[2][k], direct) for k in range(len(outputs))]
+    def value(self, output: Output) -> float:
+        """Return the value of an output."""
+        if output.path is not None:
+            return float(self._paths[output.name][0][0])
+        if output.row is not None:
+            assert self._forces is not None
+            return float(self._forces[output.row])
+        assert output.read is not None
+        return float(output.read(*self._state, (), self._forces))
 
-    def _other(self, each: Output) -> tuple[Array, Array, Array, Array]:
-        """Return derivatives of a constraint force or, by differences, of an output that is evaluated numerically."""
-        of, nq = self.of, self.of.system.nq
-        zero = np.zeros(nq)
-        if each.row is not None:
-            by_q, by_v, by_u = of.accelerations
-            kept = nq + each.row
-            return -by_q[kept], -by_v[kept], zero, -by_u[kept]
-        assert each.read is not None
-        return self._by_differences(each)
+    def slopes(self, output: Output) -> tuple[Array, Array, Array, Array]:
+        """Return the derivatives of an output: exact or, if it is evaluated numerically, by differences."""
+        of = self.of
+        if output.path is not None:
+            _, on_q, on_v, on_a = self._paths[output.name]
+            return on_q, on_v, on_a, np.zeros(len(of.given))
+        if output.row is not None:
+            by_q, by_v, by_u = (each[of.system.nq + output.row] for each in of.accelerations)
+            return -by_q, -by_v, np.zeros(of.system.nq), -by_u
+        return self._differences(output)
 
-    def _by_differences(self, each: Output) -> tuple[Array, Array, Array, Array]:
-        """Return derivatives of a numerically evaluated output by central differences."""
-        assert each.read is not None
-        of, system = self.of, self.of.system
-        nq, read = system.nq, each.read
-        forces = -of.constraint_forces if len(of.J) else None
+    def _differences(self, output: Output) -> tuple[Array, Array, Array, Array]:
+        """Return the derivatives of a numerically evaluated output by central differences."""
+        assert output.read is not None
+        of, nq, sizes, read, forces = self.of, self.of.system.nq, self.of.system.sizes, output.read, self._forces
+        every = None if forces is None else np.tile(forces, (nq, 1))
 
         def slope(place: int, steps: Array) -> Array:
             ends = []
             for sign in (1.0, -1.0):
-                state = [of.q, of.v, np.zeros(nq)]
+                state = list(self._state)
                 state[place] = state[place] + sign * np.diag(steps)
-                ends.append(np.asarray(read(*state, (), None if forces is None else np.tile(forces, (nq, 1)))))
+                ends.append(np.asarray(read(*state, (), every)))
             return np.asarray((ends[0] - ends[1]) / (2 * steps))
 
         # forces are linear in a and quadratic in v: there any step is exact
-        on_q, on_v, on_a = slope(0, system.sizes * DIFFERENCE_STEP), slope(1, system.sizes), slope(2, system.sizes)
-        direct = np.zeros(len(of.given))
-        still = of.q, of.v, np.zeros(nq)
-        base = read(*still, (), forces)
+        on_q, on_v, on_a = slope(0, sizes * DIFFERENCE_STEP), slope(1, sizes), slope(2, sizes)
+        direct, base = np.zeros(len(of.given)), read(*self._state, (), forces)
         for k, given in enumerate(of.given):
             if given.load is not None:
-                direct[k] = read(*still, (given.load,), forces) - base
+                direct[k] = read(*self._state, (given.load,), forces) - base
         if forces is not None:  # linear in them
-            by_q, by_v, by_u = of.accelerations
-            rows = np.array([read(*still, (), forces + row) - base for row in np.eye(len(forces))])
-            on_q, on_v = on_q - rows @ by_q[nq:], on_v - rows @ by_v[nq:]
-            direct = direct - rows @ by_u[nq:]
+            by_q, by_v, by_u = (each[nq:] for each in of.accelerations)
+            rows = np.array([read(*self._state, (), forces + row) - base for row in np.eye(len(forces))])
+            on_q, on_v, direct = on_q - rows @ by_q, on_v - rows @ by_v, direct - rows @ by_u
         return on_q, on_v, on_a, direct

@@ -16,11 +16,17 @@ import numpy as np
 from flexarm.beam.bases import all_modes
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
-from flexarm.dynamics.equilibrium import constraint_multipliers, displacements, holdable_coordinates, tangent_stiffness
+from flexarm.dynamics.equilibrium import (
+    constraint_multipliers,
+    displacements,
+    holdable_coordinates,
+    posture_at,
+    tangent_stiffness,
+)
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.singularity import massless_motions
 from flexarm.dynamics.stiffening import system_for_posture
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import exact_model_hint, warn_of_posture
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
@@ -95,6 +101,11 @@ class ModeSet:
     def __len__(self) -> int:
         return len(self.eigenvalues)
 
+    def __repr__(self) -> str:
+        slowest = self.frequencies[~self.rigid][:6]
+        listed = ", ".join(f"{each:.4g}" for each in slowest) + (", ..." if len(self) > 6 + self.rigid.sum() else "")
+        return f"ModeSet of {len(self)} modes, {self.rigid.sum()} of them rigid: {listed or 'no'} Hz"
+
     def shape(self, mode: int) -> dict[str, Any]:
         """Return the shape of a mode by coordinate name.
 
@@ -159,7 +170,7 @@ class ModeSet:
 
 def modes(
     robot: Robot | System,
-    q: Vector = None,
+    q: Vector | Literal["equilibrium"] = None,
     v: Vector = None,
     *,
     joints: Hold | Mapping[str, Hold] = "free",
@@ -170,8 +181,9 @@ def modes(
     ----------
     robot : Robot or System
         Robot, or its equations of motion.
-    q : dict of str to float or array_like, shape (nq,), optional
-        Posture, by coordinate name or as an array. Coordinates that are not given are zero.
+    q : dict of str to float, array_like of shape (nq,) or "equilibrium", optional
+        Posture, by coordinate name or as an array; coordinates that are not given are zero. "equilibrium" is that
+        in which the robot rests with its joints held at zero.
     v : dict of str to float or array_like, shape (nq,), optional
         Steady speeds of joints (rad/s or m/s), such as {"beam.q": 6.0}, for rotating robots: centrifugal stiffening and
         gyroscopic coupling are included. The actuator of a joint with a speed keeps that speed. At rest by default.
@@ -214,29 +226,27 @@ def modes(
     >>> f"{found.frequencies[0]:.3f} Hz"  # 1.8751^2 / (2 pi l^2) sqrt(EI / mu): a cantilever
     '0.463 Hz'
     """
-    system, posture, speed, kept = _resolve_arguments(robot, q, v, joints)
-    warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept))
-    return _compute_modes(system, posture, speed, kept)
+    return _checked_modes(robot, q, v, joints, is_silent=False)
 
 
 def modes_without_warning(
     robot: Robot | System, q: Vector = None, joints: Hold | Mapping[str, Hold] = "free"
 ) -> ModeSet:
     """Return the modes without the warning of too few shapes, for comparisons of numbers of shapes."""
-    return _compute_modes(*_resolve_arguments(robot, q, None, joints))
+    return _checked_modes(robot, q, None, joints, is_silent=True)
 
 
-def _resolve_arguments(
-    robot: Robot | System, q: Vector, v: Vector, joints: Hold | Mapping[str, Hold]
-) -> tuple[System, Array, Array, list[int]]:
-    """Check the arguments of `modes`; return the system, posture, speeds and indices of vibrating coordinates."""
-    if not isinstance(robot, (Robot, System)):
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
-    system = robot if isinstance(robot, System) else System(robot, native=False)
-    posture = system.posture(q)
+def _checked_modes(
+    robot: Robot | System,
+    q: Vector | Literal["equilibrium"],
+    v: Vector,
+    joints: Hold | Mapping[str, Hold],
+    is_silent: bool,
+) -> ModeSet:
+    system = as_system(robot)
+    posture, rates = posture_at(robot, q), system.vector(v, "v")
     if posture.ndim != 1:
         raise ValueError(f"q has shape {posture.shape}: modes are those of one posture at a time")
-    rates = system.vector(v, "v")
     if rates.ndim != 1:
         raise ValueError(f"v has shape {rates.shape}: modes are those at one speed at a time")
     if (exact := system_for_posture(robot, posture)) is not None:
@@ -244,62 +254,48 @@ def _resolve_arguments(
     warn_of_posture(system, posture)
     speed, held = steady_speeds(system, rates)
     kept = vibrating_coordinates(system, joints, held)
-    return system, posture, speed, kept
+    if not is_silent:
+        warn_of_frequencies(system, posture, set(range(system.nq)).difference(kept))
+    return _compute_modes(system, posture, speed, kept)
 
 
-def _compute_modes(system: System, posture: Array, speed: Array, kept: list[int]) -> ModeSet:
-    """Compute the modes of the free coordinates `kept` at a posture and speed."""
+def _compute_modes(system: System, q: Array, speed: Array, kept: list[int]) -> ModeSet:
+    """Compute the modes of the free coordinates `kept`, of displacements Z of them that satisfy the constraints."""
     if system.constraints:
-        return _compute_constrained_modes(system, posture, speed, kept)
-    here = np.ix_(kept, kept)
-    M = system.mass_matrix(posture)[here]
-    _require_inertia(system, kept, M)
-    if speed.any():
-        moving = system.linearization(posture, speed)
-        G, K = moving.G[here], moving.K[here]
+        if speed.any():
+            raise ValueError("v: modes in steady rotation are those of robots without constraints")
+        q = Assembly(system, [k for k in range(system.nq) if k not in kept]).posture(q)
+    here, mass = np.ix_(kept, kept), system.mass_matrix(q)
+    _require_inertia(system, kept, mass[here])
+    springs, damping, gyroscopic = system.stiffness_matrix(q), system.damping_matrix(q), np.zeros_like(mass)
+    independent, Z = kept, np.eye(len(kept))
+    if system.constraints:
+        independent, Z = displacements(system, q, kept)
+        stiffness = tangent_stiffness(system, q, constraint_multipliers(system, q, kept))
+    elif speed.any():
+        moving = system.linearization(q, speed)
+        gyroscopic, stiffness = moving.G, moving.K
     else:
-        G, K = np.zeros_like(M), (system.stiffness_matrix(posture) + system.gravity_stiffness(posture))[here]
-    motions = _rigid_body_motions(system, kept, K, K - system.stiffness_matrix(posture)[here])
+        stiffness = springs + system.gravity_stiffness(q)
+    matrices = (mass, gyroscopic, stiffness, stiffness - springs, damping)
+    M, G, K, geometric, D = (Z.T @ matrix[here] @ Z for matrix in matrices)
+    motions = _rigid_body_motions(system, independent, K, geometric)
     eigenvalues: Complex
     vectors: Any
     if np.abs(G).max(initial=0.0) > 1e-12 * np.sqrt(np.abs(M).max(initial=0.0) * np.abs(K).max(initial=0.0)):
         eigenvalues, vectors = _gyroscopic_modes(M, G, K, motions)
     else:
         eigenvalues, vectors = _undamped_modes(M, (K + K.T) / 2, motions)
-    shapes: Any = np.zeros((system.nq, len(kept)), dtype=vectors.dtype)
-    shapes[kept] = vectors
-    ratios = _damping_ratios(eigenvalues, vectors, M, G, system.damping_matrix(posture)[here])
-    return ModeSet(eigenvalues, shapes, ratios, _imbalance(system, posture, speed, kept, M), system, posture)
-
-
-def _compute_constrained_modes(system: System, q: Array, speed: Array, kept: list[int]) -> ModeSet:
-    """Compute the modes among the displacements that satisfy the constraints."""
-    if speed.any():
-        raise ValueError("v: modes in steady rotation are those of robots without constraints")
-    q = Assembly(system, [k for k in range(system.nq) if k not in kept]).posture(q)
-    here = np.ix_(kept, kept)
-    _require_inertia(system, kept, system.mass_matrix(q)[here])
-    independent, Z = displacements(system, q, kept)
-    K = tangent_stiffness(system, q, constraint_multipliers(system, q, kept))
-    matrices = (system.mass_matrix(q), K, K - system.stiffness_matrix(q), system.damping_matrix(q))
-    M, K, geometric, D = (Z.T @ matrix[here] @ Z for matrix in matrices)
-    motions = _rigid_body_motions(system, independent, K, geometric)
-    eigenvalues, vectors = _undamped_modes(M, (K + K.T) / 2, motions)
-    shapes = np.zeros((system.nq, len(independent)))
+    shapes: Any = np.zeros((system.nq, vectors.shape[1]), dtype=vectors.dtype)
     shapes[kept] = Z @ vectors
-    ratios = _damping_ratios(eigenvalues, vectors, M, np.zeros_like(M), D)
-    bias = system.inverse_dynamics(q, None, None)[kept]
-    start = Z @ np.linalg.solve(M, Z.T @ bias) if len(independent) else np.zeros(len(kept))
-    sizes = system.sizes[kept]
-    imbalance = float(np.abs(start / sizes).max(initial=0.0))
-    return ModeSet(eigenvalues, shapes, ratios, imbalance, system, q)
+    bias = system.inverse_dynamics(q, speed, None) - damping @ speed
+    start = Z @ np.linalg.solve(M, Z.T @ bias[kept])
+    imbalance = float(np.abs(start / system.sizes[kept]).max(initial=0.0))
+    return ModeSet(eigenvalues, shapes, _damping_ratios(eigenvalues, vectors, M, G, D), imbalance, system, q)
 
 
 def steady_speeds(system: System, v: Array) -> tuple[Array, set[int]]:
-    """Return the speeds of all coordinates and the actuated coordinates that are held at them.
-
-    Motors turn with their joints.
-    """
+    """Return the speeds of all coordinates, motors included, and the actuated coordinates that are held at them."""
     speed, held, actuated = np.zeros(system.nq), set(), _actuated_coordinates(system)
     for place in np.flatnonzero(v):
         each = system.coordinates[place]
@@ -378,10 +374,7 @@ def _rigid_body_motions(system: System, kept: list[int], K: Array, geometric: Ar
 
 
 def _undamped_modes(M: Array, K: Array, motions: Array) -> tuple[Complex, Array]:
-    """Return the eigenvalues i omega and mass-normalised shapes of M a + K x = 0, for symmetric M and K.
-
-    Rigid-body motions are split off before the eigenproblem, so that their frequency is exactly zero.
-    """
+    """Return eigenvalues i omega and shapes of M a + K x = 0; those of rigid-body motions are exactly zero."""
     rest, spread = _complement(motions, len(M))
     rigid = motions @ np.linalg.inv(np.linalg.cholesky(motions.T @ M @ motions)).T
     along = rigid.T @ M @ spread  # makes the other coordinates M-orthogonal to the rigid-body motions
@@ -393,10 +386,7 @@ def _undamped_modes(M: Array, K: Array, motions: Array) -> tuple[Complex, Array]
 
 
 def _complement(motions: Array, n: int) -> tuple[list[int], Array]:
-    """Return the coordinates, and their unit vectors, that together with the rigid-body motions span all motions.
-
-    The other coordinates are the pivots of the motions in a Gaussian elimination.
-    """
+    """Return the coordinates that are no pivots of the rigid-body motions, and their unit vectors."""
     left, pivots = motions.copy(), []
     for _ in range(motions.shape[1]):
         row, column = np.unravel_index(np.abs(left).argmax(), left.shape)
@@ -435,25 +425,13 @@ def _gyroscopic_modes(M: Array, G: Array, K: Array, motions: Array) -> tuple[Com
 
 
 def _damping_ratios(values: Complex, x: Any, M: Array, G: Array, D: Array) -> Array:
-    """Return -Re(d lambda)/|lambda|, d lambda the first-order change of the eigenvalue due to D.
-
-    The eigenvalues are those of lambda^2 M + lambda (G + D) + K.
-    """
+    """Return -Re(d lambda)/|lambda| for the first-order change due to D in lambda^2 M + lambda (G + D) + K."""
     m, g, d = (np.einsum("im,ij,jm->m", x.conj(), matrix, x) for matrix in (M, G, D))
     moving = np.abs(values) > 0
     out = np.zeros(len(values))
     lam = values[moving]
     out[moving] = (lam * d[moving] / (2 * lam * m[moving] + g[moving])).real / np.abs(lam)
     return out
-
-
-def _imbalance(system: System, q: Array, speed: Array, kept: list[int], M: Array) -> float:
-    """Return the largest acceleration at the posture, in units of each coordinate's characteristic size."""
-    if not kept:
-        return 0.0
-    bias = system.inverse_dynamics(q, speed, np.zeros(system.nq)) - system.damping_matrix(q) @ speed
-    start = np.linalg.solve(M, bias[kept])
-    return float(np.abs(start / system.sizes[kept]).max())
 
 
 def locked_joints(system: System, q: Vector = None) -> dict[str, Hold]:

@@ -7,6 +7,7 @@ repeated from other start postures, always the same ones.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +17,7 @@ import numpy as np
 
 from flexarm.codegen.library import building
 from flexarm.dynamics.parameters import Parameters
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
@@ -38,31 +39,17 @@ MAX_MIDPOINT_DEVIATION = 0.4  # of the way to the next pose; it is a quarter at 
 
 
 class RigidTwin:
-    """Robot together with its rigid twin: the same robot with rigid links and drives, which has joints only.
-
-    `robot` is as given; `rigid` is the system of `robot.rigid()`, whose tip is that of the robot without deflections.
-    """
+    """Robot, and the system `rigid` of its twin with rigid links and drives, which has joints only."""
 
     def __init__(self, robot: Robot | System) -> None:
-        if not isinstance(robot, (Robot, System)):
-            raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
-        self.system = robot if isinstance(robot, System) else System(robot, native=False)
+        self.system = as_system(robot)
         self.robot = self.system.robot
         self.rigid = System(self.robot.rigid(), native=False)
         if not self.rigid.nq:
             raise ValueError(f"robot '{self.robot.name}' has no joint that could move")
-
-    @cached_property
-    def joints(self) -> list[int]:
-        """Return the index of each of the twin's coordinates among those of the robot."""
-        return [self.system.index(name) for name in self.rigid.names]
-
-    @cached_property
-    def travel(self) -> tuple[Array, Array]:
-        """Return the lowest and highest joint coordinates, infinite if not limited."""
+        self.joints = [self.system.index(name) for name in self.rigid.names]  # among the robot's coordinates
         found = [self.robot.travel(each.link) or (-np.inf, np.inf) for each in self.rigid.coordinates]
-        low, high = np.array(found).T
-        return low, high
+        self.travel = tuple(np.array(found).T)  # lowest and highest coordinates
 
     def moving_joints(self, name: str) -> list[int]:
         """Return the indices of the twin's coordinates that move a link or frame: joints between it and the ground."""
@@ -157,49 +144,34 @@ class Target:
 
     def halfway(self, other: Target) -> Target:
         """Return the pose midway to another, turned by half of the angle."""
+        from scipy.spatial.transform import Rotation
+
         middle = (self.position + other.position) / 2
         if self.axes is None or other.axes is None:
             return Target(middle, None)
-        return Target(middle, _rotation_matrix(rotation_between(self.axes, other.axes) / 2) @ self.axes)
+        turn = Rotation.from_rotvec(rotation_between(self.axes, other.axes) / 2)
+        return Target(middle, turn.as_matrix() @ self.axes)
 
     def __str__(self) -> str:
         place = ", ".join(f"{each:.4g}" for each in self.position)
         return f"({place}) m" if self.axes is None else f"({place}) m with its axes"
 
 
-@dataclass(frozen=True)
 class PostureSearch:
-    """Search for postures of a rigid twin: components of the pose that must match, and joints that may move."""
+    """Search for postures of a rigid twin: components of the pose that must match, and joints that may move.
 
-    twin: RigidTwin
-    place: LinkFrame
-    rows: tuple[int, ...]
-    moving: tuple[int, ...]
-    start: Array
+    `sizes` and `scales` are the characteristic sizes of the joints and of the components.
+    """
 
-    @property
-    def _system(self) -> System:
-        return self.twin.rigid
-
-    @cached_property
-    def _length(self) -> float:
-        return self.twin.robot.size
-
-    @cached_property
-    def sizes(self) -> Array:
-        """Return the characteristic size of each moving joint."""
-        kinds = [self._system.robot.link(self._system.coordinates[k].link).joint for k in self.moving]
-        return np.array([self._length if isinstance(joint, Prismatic) else 1.0 for joint in kinds])
-
-    @property
-    def scales(self) -> Array:
-        """Return the characteristic size of each component of the pose."""
-        return np.array([self._length if row < 3 else 1.0 for row in self.rows])
-
-    @cached_property
-    def _ends(self) -> tuple[Array, Array]:
-        low, high = self.twin.travel
-        return low[list(self.moving)] / self.sizes, high[list(self.moving)] / self.sizes
+    def __init__(
+        self, twin: RigidTwin, place: LinkFrame, rows: Sequence[int], moving: Sequence[int], start: Array
+    ) -> None:
+        self.twin, self.place, self.rows, self.moving, self.start = twin, place, list(rows), list(moving), start
+        self._system, self._length = twin.rigid, twin.robot.size
+        joints = [twin.robot.link(twin.rigid.coordinates[k].link).joint for k in moving]
+        self.sizes = np.array([self._length if isinstance(joint, Prismatic) else 1.0 for joint in joints])
+        self.scales = np.array([self._length if row < 3 else 1.0 for row in rows])
+        self._low, self._high = (end[self.moving] / self.sizes for end in twin.travel)
 
     # --- gaps ---
 
@@ -209,26 +181,23 @@ class PostureSearch:
         turned = np.zeros(3) if target.axes is None else rotation_between(R, target.axes)
         missing = np.concatenate([(p - target.position) / self._length, -turned])
         J[:3] /= self._length
-        rows = list(self.rows)
-        gap, slope = missing[rows], J[rows]
+        gap, slope = missing[self.rows], J[self.rows]
         if self._system.constraints:
             scales = self._system.constraint_scales
             gap = np.concatenate([gap, self._system.constraint(q) / scales])
             slope = np.concatenate([slope, self._system.constraint_jacobian(q) / scales[:, None]])
-        return gap, slope[:, list(self.moving)] * self.sizes
+        return gap, slope[:, self.moving] * self.sizes
 
     def _posture(self, q: Array, z: Array) -> Array:
-        out, places = q.copy(), list(self.moving)
-        low, high = self.twin.travel
-        out[places] = np.clip(z * self.sizes, low[places], high[places])  # against rounding
+        out, (low, high) = q.copy(), self.twin.travel
+        out[self.moving] = np.clip(z * self.sizes, low[self.moving], high[self.moving])  # against rounding
         return out
 
     # --- one descent ---
 
     def descend(self, q: Array, target: Target) -> tuple[Array, float]:
         """Return the posture nearest to the target that is reached from q, and the norm of its error."""
-        low, high = self._ends
-        z = q[list(self.moving)] / self.sizes
+        low, high, z = self._low, self._high, q[self.moving] / self.sizes
         gap, J = self.gaps(q, target)
         damping = FIRST_DAMPING
         for _ in range(MAX_ITERATIONS):
@@ -273,13 +242,13 @@ class PostureSearch:
         if not reached:
             raise ValueError(self._out_of_reach(nearest, target, where, 1 + starts))
         # six digits, so that rounding does not decide between equal distances
-        away = [round(float(np.linalg.norm(self._moved(q) / self.sizes)), 6) for q in reached]
+        moves = np.array([q - self.start for q in reached])[:, self.moving] / self.sizes
+        away = np.round(np.linalg.norm(moves, axis=1), 6)
         return reached[int(np.argmin(away))]
 
     def _further_starts(self, count: int) -> list[Array]:
         """Return further start postures: the first ones near q0, then over the whole travel."""
-        low, high = self._ends
-        z = self.start[list(self.moving)] / self.sizes
+        low, high, z = self._low, self._high, self.start[self.moving] / self.sizes
         within = np.where(np.isfinite(low), low, -np.pi), np.where(np.isfinite(high), high, np.pi)
         draw = np.random.default_rng(0)
         out = []
@@ -288,9 +257,6 @@ class PostureSearch:
             far = draw.uniform(*within)
             out.append(self._posture(self.start, np.clip(near if k < count // 4 else far, low, high)))
         return out
-
-    def _moved(self, q: Array) -> Array:
-        return np.asarray((q - self.start)[list(self.moving)])
 
     def _unwind(self, q: Array) -> Array:
         """Remove whole turns relative to the start as far as the travel allows."""
@@ -321,20 +287,15 @@ class PostureSearch:
     def _subdivide(self, q: Array, here: Target, there: Target, halvings: int) -> Array | None:
         """Return the posture at the next pose, by way of intermediate poses if needed; None if it is not reached."""
         found, gap = self.descend(q, there)
-        if gap <= GAP_TOLERANCE and self._is_continuous(q, found, here, there):
+        middle, distance = here.halfway(there), float(np.linalg.norm(self.gaps(q, there)[0]))
+        deviation = float(np.linalg.norm(self.gaps((q + found) / 2, middle)[0]))
+        # joint coordinates midway must bring the frame about midway
+        if gap <= GAP_TOLERANCE and deviation <= MAX_MIDPOINT_DEVIATION * distance + GAP_TOLERANCE:
             return found
         if not halvings:
             return None
-        middle = here.halfway(there)
         half = self._subdivide(q, here, middle, halvings - 1)
         return None if half is None else self._subdivide(half, middle, there, halvings - 1)
-
-    def _is_continuous(self, one: Array, other: Array, here: Target, there: Target) -> bool:
-        """Return True if the joint coordinates midway bring the frame about midway."""
-        middle = here.halfway(there)
-        deviation = self.gaps((one + other) / 2, middle)[0]
-        distance = self.gaps(one, there)[0]
-        return bool(np.linalg.norm(deviation) <= MAX_MIDPOINT_DEVIATION * np.linalg.norm(distance) + GAP_TOLERANCE)
 
     # --- messages ---
 
@@ -382,9 +343,3 @@ def rotation_between(one: Array, other: Array) -> Array:
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_matrix(other @ one.T).as_rotvec())
-
-
-def _rotation_matrix(vector: Array) -> Array:
-    from scipy.spatial.transform import Rotation
-
-    return np.asarray(Rotation.from_rotvec(vector).as_matrix())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
+from flexarm.profiles.derived import joined
 from flexarm.profiles.profile import Profile
 from flexarm.profiles.standard import spline
 from flexarm.robot import Robot
@@ -27,8 +29,6 @@ SPLINE_TOLERANCE = 1e-7  # error of the splines between their points, relative t
 MAX_POINT_COUNT = 20_000
 NEGLIGIBLE_TORQUE = 1e-6  # relative to the largest torque of all joints; smaller ones need no relative accuracy
 SINGULAR_VALUE_TOLERANCE = 1e-7  # of the scaled Jacobian, relative to its largest singular value
-State = tuple[Array, Array, Array, Array]
-"""State of a rigid twin: q, v, a and generalised forces."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,13 @@ class RigidTorques:
 
     def _spline(self, values: Array) -> Profile:
         """Return a spline through values at `times`, one between every two breaks, held outside."""
-        edges = np.searchsorted(self.times, self.breaks)
+        cuts = np.searchsorted(self.times, self.breaks)
         parts = [
             spline(times.tolist(), each.tolist())
-            for times, each in zip(np.split(self.times, edges), np.split(values, edges), strict=True)
+            for times, each in zip(np.split(self.times, cuts), np.split(values, cuts), strict=True)
         ]
-        starts = (*parts[0].starts[:2], *self.breaks, parts[-1].starts[2])
-        pieces = (parts[0].pieces[0], *(part.pieces[1] for part in parts), parts[-1].pieces[2])
-        return Profile(starts, pieces, f"spline({len(values)} points)")
+        edges = (float(self.times[0]), *self.breaks, float(self.times[-1]))
+        return joined(parts, edges, f"spline({len(values)} points)")
 
     @property
     def q0(self) -> dict[str, float]:
@@ -181,19 +180,43 @@ def rigid_torques(
     ['fore', 'upper']
     """
     way = tip_path(path, times)
-    poses = way.poses(way.times)
-    search = posture_search(robot, poses, q0, link, x, components, joints)
+    search = posture_search(robot, way.axes is not None, q0, link, x, components, joints)
     rigid = search.twin.rigid
     require_tree(search.twin.system, "inverse dynamics along a path")
     times, states = PathFollower(search, way).follow_path()
-    q, v, a, forces = (np.array(each) for each in zip(*states, strict=True))
-    gears = np.array([each.gear for each in rigid.actuators])
-    torques = forces[:, [each.coordinate.index for each in rigid.actuators]] / gears
-    twin = search.twin
-    q, v, a = (twin.expand(each) for each in (q, v, a))
+    twin, gears = search.twin, np.array([each.gear for each in rigid.actuators])
+    torques = states[:, 3, [each.coordinate.index for each in rigid.actuators]] / gears
+    q, v, a = (twin.expand(states[:, k]) for k in range(3))
     named = {each.link: twin.system.index(each.name) for each in rigid.coordinates}
     motors = {each.name: each.index for each in twin.system.coordinates if each.kind == "motor"}
-    return RigidTorques(times, q, v, a, torques, tuple(rigid.inputs), named, motors, tuple(way.breaks))
+    return RigidTorques(times, q, v, a, torques, tuple(rigid.inputs), named, motors, way.breaks)
+
+
+def refine_grid(
+    what: str,
+    times: Array,
+    values: Array,
+    evaluate: Callable[[Array, Array, Array], Array],
+    missed: Callable[[Array, Array, Array, Array], float],
+) -> tuple[Array, Array]:
+    """Halve the steps of a time grid until splines through the values of torques are accurate between them.
+
+    `evaluate(times, values, middles)` returns the values at the middles of the steps, `missed(times, values, middles,
+    between)` the error of the splines there, relative to the largest torque. A warning is given if it remains large.
+    """
+    while True:
+        middles = (times[1:] + times[:-1]) / 2
+        between = evaluate(times, values, middles)
+        error = missed(times, values, middles, between)
+        if error <= SPLINE_TOLERANCE:
+            return times, values
+        if 2 * len(times) > MAX_POINT_COUNT:
+            sentence = f"the torques are off by up to {error:.1g} of the largest between their {len(times)} points"
+            warn(f"{sentence}; the {what} is not smooth there", ValidityWarning)
+            return times, values
+        every = np.concatenate([times, middles])
+        order = np.argsort(every, kind="stable")
+        times, values = every[order], np.concatenate([values, between])[order]
 
 
 @dataclass(frozen=True)
@@ -203,74 +226,59 @@ class PathFollower:
     search: PostureSearch
     way: TipPath
 
-    def follow_path(self) -> tuple[Array, list[State]]:
-        """Return times and states along the path, refined until splines through the torques are accurate."""
+    def follow_path(self) -> tuple[Array, Array]:
+        """Return times and states (n, 4, joints): q, v, a and forces, on a sufficiently fine grid."""
         begin = float(self.way.times[0])
         q = self.search.solve(self._target(begin), DEFAULT_START_COUNT, f"path at t = {begin:g} s")
         self._require_determined()
-        times, states = [], []
+        found = []
         for grid in self.way.grids:
-            found, part = self._refine(grid, self._follow_grid(grid, q))
-            times.append(found)
-            states += part
-            q = states[-1][0]
-        return np.concatenate(times), states
+            states = [self._state(float(grid[0]), q)]
+            for before, t in pairwise(grid.tolist()):  # each found from the one before, so that postures are continuous
+                where = f"path at t = {t:g} s"
+                q = self.search.follow(states[-1][0], self._target(before), self._target(t), where)
+                states.append(self._state(t, q))
+            found.append(refine_grid("path", grid, np.array(states), self._states_between, self._spline_error))
+            q = found[-1][1][-1, 0]
+        times, every = zip(*found, strict=True)
+        return np.concatenate(times), np.concatenate(every)
 
-    def _refine(self, grid: Array, states: list[State]) -> tuple[Array, list[State]]:
-        """Refine a time grid until cubic splines reproduce the forces at its midpoints."""
-        while True:
-            middles = (grid[1:] + grid[:-1]) / 2
-            between = [self._state_from(t, u, state) for t, u, state in zip(middles, grid, states, strict=False)]
-            missed = _spline_error(grid, states, middles, between, self._negligible_force)
-            if missed <= SPLINE_TOLERANCE:
-                return grid, states
-            if 2 * len(grid) > MAX_POINT_COUNT:
-                sentence = f"the torques are off by up to {missed:.1g} of the largest between their {len(grid)} points"
-                warn(f"{sentence}; the path is not smooth there", ValidityWarning, stacklevel=4)
-                return grid, states
-            every = np.concatenate([grid, middles])
-            order = np.argsort(every, kind="stable")
-            grid, both = every[order], states + between
-            states = [both[k] for k in order]
+    def _states_between(self, times: Array, states: Array, middles: Array) -> Array:
+        """Return the states at middles of a grid, each found from the state before it."""
+        out = []
+        for t, earlier, (q, v, a, _) in zip(middles.tolist(), times.tolist(), states, strict=False):
+            step = t - earlier
+            found, gap = self.search.descend(q + step * v + step**2 / 2 * a, self._target(t))
+            if gap > GAP_TOLERANCE:
+                found = self.search.follow(q, self._target(earlier), self._target(t), f"path at t = {t:g} s")
+            out.append(self._state(t, found))
+        return np.array(out)
 
-    @property
-    def _negligible_force(self) -> float:
-        """Return the force (N or N m) due to an acceleration of 1e-6 m/s2 of the whole mass."""
+    def _spline_error(self, times: Array, states: Array, middles: Array, between: Array) -> float:
+        """Return the largest error of cubic splines at the middles, relative to the largest force of a joint."""
+        from scipy.interpolate import CubicSpline
+
         robot = self.search.twin.robot
-        return 1e-6 * robot.total_mass * max(1.0, robot.size)
-
-    def _follow_grid(self, grid: Array, start: Array) -> list[State]:
-        """Return the states at the times of a grid, each found from the one before so that postures are continuous."""
-        out = [self._state(float(grid[0]), start)]
-        for k, t in enumerate(grid[1:].tolist(), 1):
-            where = f"path at t = {t:g} s"
-            q = self.search.follow(out[-1][0], self._target(grid[k - 1]), self._target(t), where)
-            out.append(self._state(t, q))
-        return out
-
-    def _state_from(self, t: float, earlier: float, state: State) -> State:
-        """Return the state at time t, found from a state shortly before."""
-        q, v, a, _ = state
-        step = t - earlier
-        found, gap = self.search.descend(q + step * v + step**2 / 2 * a, self._target(t))
-        if gap > GAP_TOLERANCE:
-            found = self.search.follow(q, self._target(earlier), self._target(t), f"path at t = {t:g} s")
-        return self._state(t, found)
+        # force (N or N m) due to an acceleration of 1e-6 m/s2 of the whole mass
+        negligible = 1e-6 * robot.total_mass * max(1.0, robot.size)
+        missed = np.abs(CubicSpline(times, states[:, 3])(middles) - between[:, 3]).max(axis=0)
+        largest = np.abs(states[:, 3]).max(axis=0)
+        return float((missed / np.maximum(largest, NEGLIGIBLE_TORQUE * largest.max() + negligible)).max())
 
     def _target(self, t: float) -> Target:
         pose = self.way.poses(np.array([t]))[0]
         return Target(pose, None) if pose.ndim == 1 else Target(pose[:3, 3], pose[:3, :3])
 
-    def _state(self, t: float, q: Array) -> State:
+    def _state(self, t: float, q: Array) -> Array:
         """Return the state at time t: J v = x', J a = x'' - J' v."""
-        system, moving, rows = self.search.twin.rigid, list(self.search.moving), list(self.search.rows)
+        system, moving, rows = self.search.twin.rigid, self.search.moving, self.search.rows
         J = self.search.place(q)[2][np.ix_(rows, moving)]
         first, second = (self.way.rates(np.array([t]), order)[0][rows] for order in (1, 2))
         inverse = self._inverse(J, t, q)
         v, a = np.zeros_like(q), np.zeros_like(q)
         v[moving] = inverse @ first
         a[moving] = inverse @ (second - self.search.place.drift(q, v)[rows])
-        return q, v, a, system.inverse_dynamics(q, v, a)
+        return np.array([q, v, a, system.inverse_dynamics(q, v, a)])
 
     def _inverse(self, J: Array, t: float, q: Array) -> Array:
         """Return the inverse of the Jacobian; raise ValueError if it is singular."""
@@ -293,13 +301,3 @@ class PathFollower:
                 f"joints: {count} may move ({names}), but the path has {moved} components that they follow, so their "
                 f"rates are not determined; name {moved} of them, joints=[...], or give more components of the pose"
             )
-
-
-def _spline_error(grid: Array, states: list[State], middles: Array, between: list[State], negligible: float) -> float:
-    """Return the largest error of cubic splines at the midpoints, relative to the largest force of a joint."""
-    from scipy.interpolate import CubicSpline
-
-    forces, exact = (np.array([state[3] for state in each]) for each in (states, between))
-    missed = np.abs(CubicSpline(grid, forces)(middles) - exact).max(axis=0)
-    largest = np.abs(forces).max(axis=0)
-    return float((missed / np.maximum(largest, NEGLIGIBLE_TORQUE * largest.max() + negligible)).max())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -24,8 +24,6 @@ Window = Literal["hann", "hamming", "blackman", "flattop", "none"]
 Scaling = Literal["amplitude", "density"]
 Trend = Literal["mean", "line", "none"]
 WINDOWS = {"hann": "hann", "hamming": "hamming", "blackman": "blackman", "flattop": "flattop", "none": "boxcar"}
-SCALINGS = ("amplitude", "density")
-TRENDS = ("mean", "line", "none")
 MIN_SAMPLE_COUNT = 8
 OVERSAMPLING = 4  # factor of the sampling rate with which content beyond half the sampling rate is detected
 HIGH_FREQUENCY_FRACTION = 0.9  # of half the sampling rate: content above it suggests content beyond the limit
@@ -73,26 +71,31 @@ def check_samples(t: Any, x: Any, least: int, name: str = "x", unit: str = "") -
 def sample_run(
     run: Run, names: list[str], after: Any, before: Any, sample: Any, least: int, finer: int = 1
 ) -> list[SampledSignal]:
-    """Sample quantities of a run from `after` until just before `before`, at intervals `sample`.
-
-    If the run can be evaluated between its samples, each interval is divided by `finer`.
-    """
+    """Sample quantities of a run at intervals `sample`, divided by `finer` if the run is continuous."""
     first, last, step = sampling_range(run, after, before, sample)
     own = run.array("time")
     if run.continuous:
-        count = _sample_count(first, last, step / finer, least)
-        times = np.asarray(first + step / finer * np.arange(count), dtype=float)
-        at = run.at(np.minimum(times, own[-1]))
-    else:
-        here = (own >= first - STEP_TOLERANCE * step) & (own < last - STEP_TOLERANCE * step)
-        times, at = own[here], run
-        if sample is not None or len(times) < least or np.ptp(np.diff(times)) > STEP_TOLERANCE * step:
+        step /= finer
+        ratio = (last - first) / step
+        count = int(np.floor(ratio + STEP_TOLERANCE)) if ratio < MAX_SAMPLE_COUNT + 1 else MAX_SAMPLE_COUNT + 1
+        if count < least:
             raise ValueError(
-                "this run can be read at its samples only, so that these must be equally far apart and sample=... be "
-                f"left out (and there are {len(times)} of them from {first:g} to {last:g} s)"
+                f"sample: from {first:g} to {last:g} s there are {count} samples, {step:.4g} s apart, and "
+                f"{least} are needed; give a shorter one, or take a longer part"
             )
-        return [read_quantity(at, name, times, here) for name in names]
-    return [read_quantity(at, name, times) for name in names]
+        if count > MAX_SAMPLE_COUNT:
+            raise ValueError(f"sample = {step:.4g}: makes more than {MAX_SAMPLE_COUNT} samples")
+        times = np.asarray(first + step * np.arange(count), dtype=float)
+        at = run.at(np.minimum(times, own[-1]))
+        return [read_quantity(at, name, times) for name in names]
+    here = (own >= first - STEP_TOLERANCE * step) & (own < last - STEP_TOLERANCE * step)
+    times = own[here]
+    if sample is not None or len(times) < least or np.ptp(np.diff(times)) > STEP_TOLERANCE * step:
+        raise ValueError(
+            "this run can be read at its samples only, so that these must be equally far apart and sample=... be left "
+            f"out (and there are {len(times)} of them from {first:g} to {last:g} s)"
+        )
+    return [read_quantity(run, name, times, here) for name in names]
 
 
 def sampling_range(run: Run, after: Any, before: Any, sample: Any) -> tuple[float, float, float]:
@@ -111,19 +114,6 @@ def sampling_range(run: Run, after: Any, before: Any, sample: Any) -> tuple[floa
     if len(own) < 2:
         raise ValueError("this run has one sample only")
     return first, last, float(np.median(np.diff(own)))
-
-
-def _sample_count(first: float, last: float, step: float, least: int) -> int:
-    ratio = (last - first) / step
-    count = int(np.floor(ratio + STEP_TOLERANCE)) if ratio < MAX_SAMPLE_COUNT + 1 else MAX_SAMPLE_COUNT + 1
-    if count < least:
-        raise ValueError(
-            f"sample: from {first:g} to {last:g} s there are {count} samples, {step:.4g} s apart, and {least} are "
-            "needed; give a shorter one, or take a longer part"
-        )
-    if count > MAX_SAMPLE_COUNT:
-        raise ValueError(f"sample = {step:.4g}: makes more than {MAX_SAMPLE_COUNT} samples")
-    return count
 
 
 # --- names ---
@@ -319,41 +309,30 @@ def spectrum(
     5.03
     """
     _check_choices(window, scaling, trend)
-    samples = check_samples(t, x, MIN_SAMPLE_COUNT)
-    found = _compute_spectrum(samples, window, scaling, trend)
-    late = found.amplitude[found.frequency > HIGH_FREQUENCY_FRACTION * found.frequency[-1]]
-    _warn_of_aliasing(samples.name, found, float(late.max(initial=0.0)), "close to half the sampling rate", 3)
+    found = _compute_spectrum(check_samples(t, x, MIN_SAMPLE_COUNT), window, scaling, trend)
+    _warn_of_aliasing(found, None)
     return found
 
 
 def run_spectrum(
     run: Run, name: str, after: Any, before: Any, sample: Any, window: Window, scaling: Scaling, trend: Trend
 ) -> Spectrum:
-    """Compute the spectrum of a quantity of a run for `Run.spectrum`.
-
-    If the run can be evaluated between its samples, content beyond half the sampling rate is detected by oversampling.
-    """
+    """Compute a spectrum for `Run.spectrum`; oversampling detects content beyond half the sampling rate."""
     _check_choices(window, scaling, trend)
     finer = OVERSAMPLING if run.continuous else 1
     (samples,) = sample_run(run, [name], after, before, sample, finer * MIN_SAMPLE_COUNT, finer)
-    every = samples.values[: len(samples.values) // finer * finer]
-    coarse = SampledSignal(samples.name, samples.unit, samples.times[: len(every) : finer], every[::finer])
+    end = len(samples.values) // finer * finer
+    coarse = replace(samples, times=samples.times[:end:finer], values=samples.values[:end:finer])
     found = _compute_spectrum(coarse, window, scaling, trend)
-    if finer > 1:
-        fine = _compute_spectrum(samples, window, scaling, trend)
-        beyond = fine.amplitude[fine.frequency > found.frequency[-1]]
-        _warn_of_aliasing(name, found, float(beyond.max(initial=0.0)), "above half the sampling rate")
-    else:
-        late = found.amplitude[found.frequency > HIGH_FREQUENCY_FRACTION * found.frequency[-1]]
-        _warn_of_aliasing(name, found, float(late.max(initial=0.0)), "close to half the sampling rate")
+    _warn_of_aliasing(found, _compute_spectrum(samples, window, scaling, trend) if finer > 1 else None)
     return found
 
 
 def _check_choices(window: object, scaling: object, trend: object) -> None:
     for word, value, known in (
         ("window", window, list(WINDOWS)),
-        ("scaling", scaling, list(SCALINGS)),
-        ("trend", trend, list(TRENDS)),
+        ("scaling", scaling, list(get_args(Scaling))),
+        ("trend", trend, list(get_args(Trend))),
     ):
         if not isinstance(value, str) or value not in known:
             raise ValueError(f"{word} = {shown(value)}: is not known{suggestion(value, known)}")
@@ -377,13 +356,18 @@ def _compute_spectrum(samples: SampledSignal, window: str, scaling: str, trend: 
     )
 
 
-def _warn_of_aliasing(name: str, found: Spectrum, beyond: float, where: str, level: int = 4) -> None:
-    top = float(found.amplitude[1:].max(initial=0.0))
+def _warn_of_aliasing(found: Spectrum, fine: Spectrum | None) -> None:
+    """Warn if there is content above half the sampling rate, by a finer spectrum, or close to it."""
+    limit = found.frequency[-1]
+    if fine is None:
+        late, where = found.amplitude[found.frequency > HIGH_FREQUENCY_FRACTION * limit], "close to"
+    else:
+        late, where = fine.amplitude[fine.frequency > limit], "above"
+    beyond, top = float(late.max(initial=0.0)), float(found.amplitude[1:].max(initial=0.0))
     share = beyond / max(top, beyond, np.finfo(float).tiny)
     if share > ALIAS_THRESHOLD:
         warn(
-            f"'{name}' has content {where} ({found.frequency[-1]:.4g} Hz), {share:.0%} of the largest: it "
-            f"shows up at wrong frequencies; take samples more often than every {found.sample:.4g} s",
+            f"'{found.name}' has content {where} half the sampling rate ({limit:.4g} Hz), {share:.0%} of the largest: "
+            f"it shows up at wrong frequencies; take samples more often than every {found.sample:.4g} s",
             ValidityWarning,
-            stacklevel=level,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
 DECAY_TOLERANCE = 1e-9  # decay rate, relative to the fastest pole, below which a motion counts as undamped
 
 
-def reduce_order(model: StateSpace, order: int, method: str) -> StateSpace:
-    """Reduce a model to `order` states by its slowest modes or by balanced truncation."""
-    order = whole_number("order", order, least=1)
-    if method not in ("modal", "balanced"):
-        raise ValueError(f"method = {shown(method)}: must be 'modal' or 'balanced'")
-    if order >= len(model.A):
-        raise ValueError(f"order = {order}: must be less than the {len(model.A)} states that the model has")
-    return _reduce_modal(model, order) if method == "modal" else _reduce_balanced(model, order)
-
-
 def _reduce_modal(model: StateSpace, order: int) -> StateSpace:
     """Keep the slowest modes, and the static response of the others."""
     sizes = np.sort(np.abs(np.linalg.eigvals(model.A)))
@@ -37,59 +28,46 @@ def _reduce_modal(model: StateSpace, order: int) -> StateSpace:
             f"order = {order}: would keep one of a pair of poles at {sizes[order]:.4g} rad/s; "
             f"take {order - 1 if order > 1 else order + 1} or {order + 1}"
         )
-    slow, fast = split(model.A, lambda z: np.abs(z) < (sizes[order] + sizes[order - 1]) / 2)
-    (A, B, C), (A_fast, B_fast, C_fast) = _decouple(model, slow, fast)
+    middle = (sizes[order] + sizes[order - 1]) / 2
+    (A, B, C), (A_fast, B_fast, C_fast) = _split(model, lambda z: bool(np.abs(z) < middle))
     D = model.D - C_fast @ np.linalg.solve(A_fast, B_fast)  # static response of the fast modes
     return _with_matrices(model, A, B, C, D, "mode")
 
 
 def _reduce_balanced(model: StateSpace, order: int) -> StateSpace:
     """Apply square-root balanced truncation to the decaying part; keep the undamped part whole."""
-    from scipy.linalg import solve_continuous_lyapunov
+    from scipy.linalg import block_diag, solve_continuous_lyapunov
 
     limit = -DECAY_TOLERANCE * np.abs(np.linalg.eigvals(model.A)).max()
-    undamped, decaying = split(model.A, lambda z: z.real > limit)
-    if undamped.shape[1] >= order:
+    (A_undamped, B_undamped, C_undamped), (A, B, C) = _split(model, lambda z: bool(z.real > limit))
+    if (count := len(A_undamped)) >= order:
         raise ValueError(
-            f"order = {order}: {undamped.shape[1]} states do not decay and are kept whole; take more, give the robot "
+            f"order = {order}: {count} states do not decay and are kept whole; take more, give the robot "
             "damping, or method='modal'"
         )
-    (A_undamped, B_undamped, C_undamped), (A, B, C) = _decouple(model, undamped, decaying)
     reached = _gramian_factor(solve_continuous_lyapunov(A, -B @ B.T))
     seen = _gramian_factor(solve_continuous_lyapunov(A.T, -C.T @ C))
     left, sizes, right = np.linalg.svd(seen.T @ reached)
-    kept = min(order - undamped.shape[1], int((sizes > 1e-14 * sizes[0]).sum()))
+    kept = min(order - count, int((sizes > 1e-14 * sizes[0]).sum()))
     root = 1 / np.sqrt(sizes[:kept])
     onto, out_of = (seen @ left[:, :kept] * root).T, reached @ right[:kept].T * root
     A, B, C = onto @ A @ out_of, onto @ B, C @ out_of
-    zero = np.zeros((len(A_undamped), len(A)))
-    return _with_matrices(
-        model,
-        np.block([[A_undamped, zero], [zero.T, A]]),
-        np.vstack([B_undamped, B]),
-        np.hstack([C_undamped, C]),
-        model.D,
-        "balanced",
-    )
+    whole = block_diag(A_undamped, A), np.vstack([B_undamped, B]), np.hstack([C_undamped, C])
+    return _with_matrices(model, *whole, model.D, "balanced")
 
 
-def split(A: Array, first: Callable[[complex], bool]) -> tuple[Array, Array]:
-    """Return real bases of two invariant subspaces: for the poles with `first(pole)` true, and for the others."""
+def _split(model: StateSpace, first: Callable[[complex], bool]) -> list[tuple[Array, Array, Array]]:
+    """Return (A, B, C) in two invariant subspaces: of the poles with `first(pole)` true, and of the others."""
     from scipy.linalg import schur
 
     spaces = []
     for selected in (first, lambda z: not first(z)):
-        _, vectors, count = schur(A.astype(complex), output="complex", sort=selected)
+        _, vectors, count = schur(model.A.astype(complex), output="complex", sort=selected)
         both = np.hstack([vectors[:, :count].real, vectors[:, :count].imag])
-        spaces.append(np.linalg.svd(both)[0][:, :count] if count else np.zeros((len(A), 0)))
-    return spaces[0], spaces[1]
-
-
-def _decouple(model: StateSpace, one: Array, other: Array) -> list[tuple[Array, Array, Array]]:
-    """Return (A, B, C) of the model in each of two complementary invariant subspaces."""
-    base = np.hstack([one, other])
+        spaces.append(np.linalg.svd(both)[0][:, :count] if count else np.zeros((len(model.A), 0)))
+    base = np.hstack(spaces)
     A, B, C = np.linalg.solve(base, model.A @ base), np.linalg.solve(base, model.B), model.C @ base
-    places = slice(0, one.shape[1]), slice(one.shape[1], None)
+    places = slice(0, spaces[0].shape[1]), slice(spaces[0].shape[1], None)
     return [(np.asarray(A[here, here]), np.asarray(B[here]), np.asarray(C[:, here])) for here in places]
 
 
@@ -103,6 +81,15 @@ def _with_matrices(model: StateSpace, A: Array, B: Array, C: Array, D: Array, wo
     """Return the model with other matrices and generic state names."""
     states = tuple(Signal(f"{word}[{k + 1}]", "1") for k in range(len(A)))
     return replace(model, A=A, B=B, C=C, D=D, states=states, made_from=None)
+
+
+def python_control(what: str) -> ModuleType:
+    """Import python-control; raise ModuleNotFoundError with advice if it is missing."""
+    try:
+        import control
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(f"{what} needs python-control: pip install 'control>=0.10.1'") from None
+    return control  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -244,12 +231,11 @@ class StateSpace:
     @staticmethod
     def _places(kind: str, signals: tuple[Signal, ...], names_given: Sequence[str] | None) -> list[int]:
         names = [each.name for each in signals]
-        if names_given is None:
-            return list(range(len(names)))
-        for each in [names_given] if isinstance(names_given, str) else names_given:
+        chosen = names if names_given is None else [names_given] if isinstance(names_given, str) else names_given
+        for each in chosen:
             if each not in names:
                 raise KeyError(f"there is no {kind} {shown(each)}{suggestion(each, names)}")
-        return [names.index(each) for each in ([names_given] if isinstance(names_given, str) else names_given)]
+        return [names.index(each) for each in chosen]
 
     # --- poles, zeros, responses ---
 
@@ -307,7 +293,7 @@ class StateSpace:
         y : ndarray, shape (len(t), outputs, inputs)
             Outputs.
         """
-        return transfer.forced(self.part(output and [output], input and [input]), t, transfer.STEP)
+        return transfer.simulate(self.part(output and [output], input and [input]), t, impulse=False)
 
     def impulse(self, t: Any = None, output: str | None = None, input: str | None = None) -> tuple[Array, Array]:
         """Compute the response to a unit impulse of each input, from rest.
@@ -328,7 +314,7 @@ class StateSpace:
         y : ndarray, shape (len(t), outputs, inputs)
             Outputs. If an output depends on the input directly (D is not zero), the impulse itself is left out.
         """
-        return transfer.forced(self.part(output and [output], input and [input]), t, transfer.IMPULSE)
+        return transfer.simulate(self.part(output and [output], input and [input]), t, impulse=True)
 
     # --- other models ---
 
@@ -355,7 +341,12 @@ class StateSpace:
         """
         if self.dt is not None:
             raise ValueError("reduce: is for models in continuous time; reduce first, then sample with discrete(dt)")
-        return reduce_order(self, order, method)
+        order = whole_number("order", order, least=1)
+        if method not in ("modal", "balanced"):
+            raise ValueError(f"method = {shown(method)}: must be 'modal' or 'balanced'")
+        if order >= len(self.A):
+            raise ValueError(f"order = {order}: must be less than the {len(self.A)} states that the model has")
+        return _reduce_modal(self, order) if method == "modal" else _reduce_balanced(self, order)
 
     def discrete(self, dt: float) -> StateSpace:
         """Return the sampled model with inputs held constant over each period (zero-order hold).
@@ -373,7 +364,7 @@ class StateSpace:
         if self.dt is not None:
             raise ValueError(f"discrete: the model is sampled already, every {self.dt:g} s")
         real_number("dt", dt, "s", above=0)
-        A, B = transfer.held_inputs(self.A, self.B, float(dt))
+        A, B = transfer.zero_order_hold(self.A, self.B, float(dt))
         return replace(self, A=A, B=B, dt=float(dt), made_from=None)
 
     def to_scipy(self) -> Any:
@@ -402,14 +393,8 @@ class StateSpace:
         ModuleNotFoundError
             If python-control is not installed.
         """
-        try:
-            import control
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError("to_control needs python-control: pip install 'control>=0.10.1'") from None
-        names = {
-            kind: [each.name.replace(".", "_") for each in getattr(self, kind)]
-            for kind in ("states", "inputs", "outputs")
-        }
+        control, kinds = python_control("to_control"), ("states", "inputs", "outputs")
+        names = {kind: [each.name.replace(".", "_") for each in getattr(self, kind)] for kind in kinds}
         return control.ss(self.A, self.B, self.C, self.D, *([] if self.dt is None else [self.dt]), **names)
 
     # --- figures ---

@@ -6,8 +6,8 @@ axes, with the angular velocity 2 s' s* / |s|^2. Profiles may have jumps in acce
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -30,80 +30,54 @@ EXPECTED_SHAPES = (
 )
 
 
-class TipPath(ABC):
-    """Path of poses over time, from the first time to the last."""
+@dataclass(frozen=True)
+class TipPath:
+    """Path of poses over time, from the first time to the last.
 
-    def __init__(self, times: Array) -> None:
-        self.times = times
+    `position(t, order)` are positions (n, 3) or their derivatives, `axes` is a spline of quaternions (scalar last) if
+    the path has axes; accelerations may jump at the inner times `breaks`.
+    """
 
-    @property
-    def breaks(self) -> list[float]:
-        """Return the inner times at which accelerations may jump."""
-        return []
+    times: Array
+    position: Callable[[Array, int], Array]
+    axes: Any = None
+    breaks: tuple[float, ...] = ()
 
     @property
     def grids(self) -> list[Array]:
         """Return the times in pieces between the breaks, with both ends of each, the last one just before a break."""
         edges = [self.times[0], *self.breaks, self.times[-1]]
         out = []
-        for k, (begin, end) in enumerate(pairwise(edges)):
-            last = end if k == len(edges) - 2 else np.nextafter(end, -np.inf)
+        for begin, end in pairwise(edges):
+            last = end if end is edges[-1] else np.nextafter(end, -np.inf)
             margin = 1e-6 * (end - begin)
             inside = self.times[(self.times > begin + margin) & (self.times < last - margin)]
             few = len(inside) + 2 < MIN_SAMPLE_COUNT
             out.append(np.linspace(begin, last, MIN_SAMPLE_COUNT) if few else np.array([begin, *inside, last]))
         return out
 
-    @abstractmethod
     def poses(self, t: Array) -> Array:
         """Return the positions (n, 3) or frames (n, 4, 4) at times t."""
-
-    @abstractmethod
-    def rates(self, t: Array, order: int) -> Array:
-        """Return velocities (order 1) or accelerations (order 2) in the world, (n, 3); with angular ones, (n, 6)."""
-
-
-class SampledPath(TipPath):
-    """Path interpolated by splines through sampled positions or frames."""
-
-    def __init__(self, times: Array, samples: Array) -> None:
-        from scipy.interpolate import make_interp_spline
-
-        super().__init__(times)
-        frames = samples.ndim == 3
-        self._position = make_interp_spline(times, samples[:, :3, 3] if frames else samples, SPLINE_DEGREE)
-        self._axes = make_interp_spline(times, _quaternions(samples[:, :3, :3]), SPLINE_DEGREE) if frames else None
-
-    def poses(self, t: Array) -> Array:
         from scipy.spatial.transform import Rotation
 
-        position = self._position(t)
-        if self._axes is None:
-            return np.asarray(position)
+        if self.axes is None:
+            return self.position(t, 0)
         out = np.zeros((len(t), 4, 4))
-        out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = Rotation.from_quat(self._axes(t)).as_matrix(), position, 1.0
+        out[:, :3, :3] = Rotation.from_quat(self.axes(t)).as_matrix()
+        out[:, :3, 3], out[:, 3, 3] = self.position(t, 0), 1.0
         return out
 
     def rates(self, t: Array, order: int) -> Array:
-        moving = self._position(t, order)
-        if self._axes is None:
-            return np.asarray(moving)
-        s, ds = self._axes(t), self._axes(t, 1)
+        """Return velocities (order 1) or accelerations (order 2) in the world, (n, 3); with angular ones, (n, 6)."""
+        moving = self.position(t, order)
+        if self.axes is None:
+            return moving
+        s, ds = self.axes(t), self.axes(t, 1)
         square = (s * s).sum(1)[:, None]
         turning = 2 * _multiply_by_conjugate(ds, s) / square
         if order == 2:  # s' s'* has no vector part; the second term is due to the change of |s|^2
-            turning = 2 * (_multiply_by_conjugate(self._axes(t, 2), s) - (s * ds).sum(1)[:, None] * turning) / square
+            turning = 2 * (_multiply_by_conjugate(self.axes(t, 2), s) - (s * ds).sum(1)[:, None] * turning) / square
         return np.hstack([moving, turning])
-
-
-def _quaternions(axes: Array) -> Array:
-    """Return quaternions (n, 4), scalar last, with signs chosen so that they are continuous."""
-    from scipy.spatial.transform import Rotation
-
-    out = Rotation.from_matrix(axes).as_quat()
-    turned = np.cumprod(np.where((out[1:] * out[:-1]).sum(1) < 0, -1.0, 1.0))
-    out[1:] *= turned[:, None]
-    return np.asarray(out)
 
 
 def _multiply_by_conjugate(p: Array, s: Array) -> Array:
@@ -111,32 +85,20 @@ def _multiply_by_conjugate(p: Array, s: Array) -> Array:
     return np.asarray(s[:, 3:] * p[:, :3] - p[:, 3:] * s[:, :3] - np.cross(p[:, :3], s[:, :3]))
 
 
-class ProfilePath(TipPath):
-    """Path given by three profiles x, y, z."""
+def _profile_path(times: Array, profiles: Sequence[Profile]) -> TipPath:
+    """Return the path of three profiles x, y, z."""
 
-    def __init__(self, times: Array, profiles: Sequence[Profile]) -> None:
-        super().__init__(times)
-        self._profiles = profiles
-        for time in self.breaks:
-            for order, jumps in ((0, "jumps"), (1, "has a speed that jumps")):
-                before, after = self.rates(np.array([np.nextafter(time, -np.inf), time]), order)
-                if np.abs(after - before).max() > JUMP_TOLERANCE * max(1.0, float(np.abs(after).max())):
-                    raise ValueError(
-                        f"path = {shown(list(profiles))}: {jumps} at t = {time:g} s, which no torque can do"
-                    )
+    def position(t: Array, order: int) -> Array:
+        inside = np.minimum(t, np.nextafter(times[-1], -np.inf))  # a profile may end at the last time
+        return np.stack([each(inside, order) for each in profiles], axis=1)
 
-    @property
-    def breaks(self) -> list[float]:
-        found = {time for each in self._profiles for time in each.breaks}
-        return sorted(time for time in found if self.times[0] < time < self.times[-1])
-
-    def poses(self, t: Array) -> Array:
-        return self.rates(t, 0)
-
-    def rates(self, t: Array, order: int) -> Array:
-        """Return derivatives of the profiles; at the last time those just before it, since a profile may end there."""
-        inside = np.minimum(t, np.nextafter(self.times[-1], -np.inf))
-        return np.stack([each(inside, order) for each in self._profiles], axis=1)
+    breaks = sorted({time for each in profiles for time in each.breaks if times[0] < time < times[-1]})
+    for time in breaks:
+        for order, jumps in ((0, "jumps"), (1, "has a speed that jumps")):
+            before, after = position(np.array([np.nextafter(time, -np.inf), time]), order)
+            if np.abs(after - before).max() > JUMP_TOLERANCE * max(1.0, float(np.abs(after).max())):
+                raise ValueError(f"path = {shown(list(profiles))}: {jumps} at t = {time:g} s, which no torque can do")
+    return TipPath(times, position, None, tuple(breaks))
 
 
 def tip_path(path: Any, times: Any) -> TipPath:
@@ -147,7 +109,7 @@ def tip_path(path: Any, times: Any) -> TipPath:
             f"times = {shown(times)}: must be at least {MIN_SAMPLE_COUNT} finite times in ascending order (s)"
         )
     if isinstance(path, (list, tuple)) and len(path) == 3 and any(isinstance(each, Profile) for each in path):
-        return ProfilePath(t, [profile(each, f"path[{k}]") for k, each in enumerate(path)])
+        return _profile_path(t, [profile(each, f"path[{k}]") for k, each in enumerate(path)])
     if callable(path):
         return _interpolate_function(path, t)
     return _sampled_path(t, real_array("path", path))
@@ -171,6 +133,11 @@ def _interpolate_function(path: Callable[[float], Any], t: Array) -> TipPath:
 
 
 def _sampled_path(t: Array, samples: Array) -> TipPath:
+    """Return the path of splines through positions or frames."""
+    from scipy.interpolate import make_interp_spline
+    from scipy.spatial.transform import Rotation
+
+    axes = None
     if samples.shape not in ((len(t), 3), (len(t), 4, 4)):
         raise ValueError(f"path has shape {samples.shape} at {len(t)} times: {EXPECTED_SHAPES}")
     if not np.isfinite(samples).all():
@@ -178,7 +145,10 @@ def _sampled_path(t: Array, samples: Array) -> TipPath:
         raise ValueError(f"path: is not finite at t = {where:g} s")
     if samples.ndim == 3:
         require_frames("path", samples)
-    return SampledPath(t, samples)
+        s = Rotation.from_matrix(samples[:, :3, :3]).as_quat()
+        s[1:] *= np.cumprod(np.where((s[1:] * s[:-1]).sum(1) < 0, -1.0, 1.0))[:, None]  # continuous
+        axes, samples = make_interp_spline(t, s, SPLINE_DEGREE), samples[:, :3, 3]
+    return TipPath(t, make_interp_spline(t, samples, SPLINE_DEGREE), axes)
 
 
 def _call_at(path: Callable[[float], Any], times: Array) -> Array:

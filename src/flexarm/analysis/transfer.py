@@ -14,7 +14,6 @@ from flexarm.foundation.validation import Array, real_array
 if TYPE_CHECKING:
     from flexarm.analysis.state_space import StateSpace
 
-STEP, IMPULSE = "step", "impulse"
 MODEL_TOLERANCE = 1e-6  # relative difference below which two models are the same
 GAIN_TOLERANCE = 1e-13  # smallest singular value of C M^-1 B, relative to |C| |B|, that is not rounding
 RANK_TOLERANCE = 1e-11  # relative size below which a row of the scaled pencil is zero
@@ -26,8 +25,11 @@ FREQUENCY_BATCH_SIZE = 200  # frequencies solved for in one call
 
 def poles(A: Array) -> Array:
     """Return the eigenvalues of A, sorted by magnitude."""
-    found = np.linalg.eigvals(A)
-    return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
+    return _by_magnitude(np.linalg.eigvals(A))
+
+
+def _by_magnitude(values: Any) -> Array:
+    return np.asarray(values[np.lexsort((values.imag, np.round(np.abs(values), 12)))])
 
 
 def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | None = None) -> Array:
@@ -61,8 +63,7 @@ def zeros(A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | 
     seen = turned[inputs:].T
     left, right = np.hstack([A, B]) @ seen, seen[:states]
     found = eigvals(left, right)
-    found = found[np.isfinite(found)]
-    return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
+    return _by_magnitude(found[np.isfinite(found)])
 
 
 class SecondOrderModel(NamedTuple):
@@ -77,10 +78,7 @@ class SecondOrderModel(NamedTuple):
 def _second_order(
     A: Array, B: Array, C: Array, D: Array, made_from: SecondOrderModel | None
 ) -> SecondOrderModel | None:
-    """Return the equations of second order if outputs are displacements on which forces act directly, else None.
-
-    C M^-1 B must be invertible, so that there are as many zeros as states but two for each output.
-    """
+    """Return the equations of second order if outputs are displacements with C M^-1 B invertible, else None."""
     n, inputs = len(A) // 2, B.shape[1]
     if not inputs or len(A) != 2 * n or n <= inputs or D.any() or B[:n].any() or C[:, n:].any():
         return None
@@ -90,16 +88,12 @@ def _second_order(
     if (sizes == 0).any() or np.linalg.svd(C[:, :n] @ B[n:] / sizes, compute_uv=False)[-1] < GAIN_TOLERANCE:
         return None
     recovered = SecondOrderModel(np.eye(n), -A[n:, n:], -A[n:, :n], B[n:])
-    return recovered if made_from is None or not _is_equivalent(recovered, made_from) else made_from
-
-
-def _is_equivalent(recovered: SecondOrderModel, made_from: SecondOrderModel) -> bool:
-    """Return True if a first-order model still has its original equations: its matrices may have been replaced."""
-    M = made_from.M
-    if [each.shape for each in recovered] != [each.shape for each in made_from]:
-        return False
-    pairs = [(M @ one, other) for one, other in zip(recovered[1:], made_from[1:])]
-    return all(_norm(one - other) <= MODEL_TOLERANCE * max(_norm(one), _norm(other)) for one, other in pairs)
+    if made_from is None or [each.shape for each in recovered] != [each.shape for each in made_from]:
+        return recovered
+    for one, other in zip(recovered[1:], made_from[1:]):  # the matrices of the model may have been replaced
+        if _norm(made_from.M @ one - other) > MODEL_TOLERANCE * max(_norm(made_from.M @ one), _norm(other)):
+            return recovered
+    return made_from
 
 
 def _second_order_zeros(model: SecondOrderModel, c: Array) -> Array:
@@ -108,7 +102,7 @@ def _second_order_zeros(model: SecondOrderModel, c: Array) -> Array:
     The unknown u is kept: eliminating it first would spoil zeros from a hub to a tip, which are roots of differences of
     large numbers. Without damping the eigenvalue is s^2; with damping s q is a further unknown.
     """
-    from scipy.linalg import eigvals
+    from scipy.linalg import block_diag, eigvals
 
     (n, inputs), own = model.B.shape, np.abs(np.diag(model.K)) / np.diag(model.M)
     fast = float(np.sqrt(own[own > 0].min(initial=np.inf)))
@@ -118,23 +112,22 @@ def _second_order_zeros(model: SecondOrderModel, c: Array) -> Array:
     b, c = model.B * scale[:, None], c * scale
     b, c = b / np.abs(b).max(axis=0), c / np.abs(c).max(axis=1)[:, None]
     damped = bool(D.any())
-    size = (2 if damped else 1) * n + inputs
-    left, right = np.zeros((2, size, size))
-    rows = slice(size - inputs - n, size - inputs)
-    left[rows, :n], left[rows, -inputs:], left[-inputs:, :n] = -K, b, c
-    right[rows, rows] = M
+    held, eye = np.zeros((inputs, inputs)), np.eye(n)
     if damped:
-        left[:n, n : 2 * n], left[rows, n : 2 * n], right[:n, :n] = np.eye(n), -D, np.eye(n)
+        zero = np.zeros((n, n))
+        left = np.block([[zero, eye, 0 * b], [-K, -D, b], [c, 0 * c, held]])
+        right = block_diag(eye, M, held)
+    else:
+        left, right = np.block([[-K, b], [c, held]]), block_diag(M, held)
     values = eigvals(left, right, homogeneous_eigvals=True)
     share = np.abs(values[1]) / np.hypot(*np.abs(values))
-    count = size - (3 if damped else 2) * inputs
+    count = len(left) - (3 if damped else 2) * inputs
     kept = np.argsort(-share, kind="stable")[:count]  # the others are infinite
     found = values[0][kept] / values[1][kept]
     if not damped:
         roots = np.sqrt(found.astype(complex))
         found = np.concatenate([roots, -roots])
-    found = np.asarray(found * fast, dtype=complex)
-    return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 12)))])
+    return _by_magnitude(found.astype(complex) * fast)
 
 
 def _balance(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
@@ -143,10 +136,12 @@ def _balance(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Arra
 
     _, (scale, _) = matrix_balance(A, permute=False, separate=True)
     A, B, C = A * scale / scale[:, None], B / scale[:, None], C * scale
-    rows = np.maximum(np.abs(C).max(axis=1, initial=0), np.abs(D).max(axis=1, initial=0))
-    C, D = C / np.where(rows > 0, rows, 1)[:, None], D / np.where(rows > 0, rows, 1)[:, None]
-    columns = np.maximum(np.abs(B).max(axis=0, initial=0), np.abs(D).max(axis=0, initial=0))
-    return A, B / np.where(columns > 0, columns, 1), C, D / np.where(columns > 0, columns, 1)
+    rows = np.abs(np.hstack([C, D])).max(axis=1, initial=0)
+    rows = np.where(rows > 0, rows, 1)[:, None]
+    C, D = C / rows, D / rows
+    columns = np.abs(np.vstack([B, D])).max(axis=0, initial=0)
+    columns = np.where(columns > 0, columns, 1)
+    return A, B / columns, C, D / columns
 
 
 def _remove_infinite_zeros(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
@@ -199,11 +194,7 @@ def response(model: StateSpace, f: Array) -> Array:
 
 
 def dc_gain(model: StateSpace) -> Array:
-    """Return the steady response to unit inputs, shape (outputs, inputs).
-
-    If some motions do not return to rest, the response is evaluated at frequencies far below all others: entries that
-    still grow with the period are infinite.
-    """
+    """Return the steady response to unit inputs; entries that grow with the period at low frequencies are infinite."""
     held = model.A if model.dt is None else model.A - np.eye(len(model.A))
     lasting = _count_undamped(held)
     if not lasting:
@@ -230,19 +221,16 @@ def _count_undamped(A: Array) -> int:
     return 2 * count - int((np.linalg.svd(met, compute_uv=False) > PARALLEL_TOLERANCE).sum())
 
 
-def held_inputs(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
-    """Return the state and input matrices over a period dt with constant inputs (zero-order hold)."""
-    from scipy.linalg import expm
+def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
+    """Return the state and input matrices over a period dt with constant inputs."""
+    from scipy.signal import cont2discrete
 
-    states, inputs = B.shape
-    block = np.zeros((states + inputs,) * 2)
-    block[:states, :states], block[:states, states:] = A * dt, B * dt
-    grown = expm(block)
-    return grown[:states, :states], grown[:states, states:]
+    held = cont2discrete((A, B, np.zeros((0, len(A))), np.zeros((0, B.shape[1]))), dt)
+    return held[0], held[1]
 
 
-def forced(model: StateSpace, t: Any, what: str) -> tuple[Array, Array]:
-    """Return times, and outputs from rest of shape (len(t), outputs, inputs), after a step or an impulse."""
+def simulate(model: StateSpace, t: Any, impulse: bool) -> tuple[Array, Array]:
+    """Return times, and outputs from rest of shape (len(t), outputs, inputs), after a unit step or impulse."""
     times = _times(model) if t is None else real_array("t", t)
     if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0) or times[0] < 0:
         raise ValueError(f"t has shape {times.shape}: must be two or more times (s) from zero on, rising")
@@ -250,15 +238,15 @@ def forced(model: StateSpace, t: Any, what: str) -> tuple[Array, Array]:
     if np.abs(steps - steps[0]).max() > 1e-9 * steps[0] or times[0] != 0:
         raise ValueError("t: must begin at zero and have equal distances, np.linspace(0, 2, 501)")
     if model.dt is None:
-        A, B = held_inputs(model.A, model.B, float(steps[0]))
+        A, B = zero_order_hold(model.A, model.B, float(steps[0]))
     elif abs(steps[0] / model.dt - 1) > 1e-9:
         raise ValueError(f"t: the model is sampled every {model.dt:g} s, and the times every {steps[0]:g} s")
     else:
         A, B = model.A, model.B
     out = np.empty((len(times), *model.D.shape))
-    state = np.array(model.B) if what == IMPULSE and model.dt is None else np.zeros(model.B.shape)
+    state = model.B if impulse and model.dt is None else np.zeros(model.B.shape)
     for k in range(len(times)):
-        held = what == STEP or (model.dt is not None and k == 0)
+        held = not impulse or (model.dt is not None and k == 0)
         out[k] = model.C @ state + (model.D if held else 0)
         state = A @ state + (B if held else 0)
     return times, out

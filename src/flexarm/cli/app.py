@@ -122,10 +122,10 @@ def check_output(option: str, name: str, endings: Sequence[str] = ()) -> OutputF
 
 def check_film(option: str, name: str) -> OutputFile:
     """Return the film file that an option names, or raise ValueError if its format is not available."""
-    from flexarm.plotting.films import select_film_format
+    from flexarm.plotting.films import require_film_file
 
     try:
-        select_film_format(name)
+        require_film_file(name)
     except (ValueError, OSError) as error:
         raise ValueError(f"{option} {error}") from None
     return check_output(option, name)

@@ -57,7 +57,7 @@ def run(
     from rich.console import Console
 
     import flexarm
-    from flexarm.plotting.animate import require_frames
+    from flexarm.plotting.films import require_frame_count
     from flexarm.plotting.tables import run_table
     from flexarm.plotting.time_series import run_figure
     from flexarm.simulation.simulation_file import located_errors
@@ -67,7 +67,7 @@ def run(
     moving = None if animate is None else check_film("--animate", animate)
     robot, options = read_simulation(file, changes, duration, allow_outside)
     if moving is not None:
-        require_frames(options["duration"])
+        require_frame_count(options["duration"])
     print(robot)
     with located_errors(str(file), _unchanged(options, changes, duration)):
         found = flexarm.simulate(robot, **options)

@@ -11,15 +11,17 @@ import casadi as ca
 import numpy as np
 
 from flexarm.analysis.rigid_kinematics import require_tree
-from flexarm.control.per_joint import DrivenJoint, as_system, driven_joints, require_known, values_by_link
+from flexarm.analysis.rigid_torques import refine_grid
+from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known, values_by_link
 from flexarm.dynamics.equilibrium import equilibrium
-from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning, exact_model_hint
+from flexarm.dynamics.system import System, as_system
+from flexarm.dynamics.validity import exact_model_hint
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView
-from flexarm.foundation.messages import shown, warn
+from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_number
+from flexarm.profiles.derived import joined
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile
 from flexarm.profiles.standard import spline
@@ -27,9 +29,8 @@ from flexarm.robot import Robot
 
 MAX_ITERATIONS = 30
 STEP_TOLERANCE = 1e-11  # Newton step, in units of each coordinate's characteristic size
-SPLINE_TOLERANCE = 1e-7  # error of the splines between their points, relative to the largest torque
 MAX_DURATION_S = 1e9  # floating-point times beyond it do not resolve a motion
-INITIAL_POINT_COUNT, MAX_POINT_COUNT = 17, 20_000  # of a spline
+INITIAL_POINT_COUNT = 17  # of a spline
 
 
 @dataclass(frozen=True)
@@ -112,46 +113,39 @@ def gravity_torque(
         given = values_by_link("posture", posture, links)
         at = {link: real_number(f"posture['{link}']", each, "rad or m") for link, each in given.items()}
         return given_torques(_holding_torques(system, joints, at, model), "gravity", rate)
-    if model == "flexible":
-        own = {each.link: system.joint(each.link).index for each in joints}
-        return composed(FlexibleWeight(system.casadi["gravity"], tuple(joints), tuple(own.values())), links, rate=rate)
-    twin = System(system.robot.rigid(), native=False)
-    signals = {each.link: each.signal for each in joints}
-    order = tuple(signals[each.link] for each in twin.coordinates)
-    places = tuple(twin.joint(each.link).index for each in joints)
-    return composed(RigidWeight(twin.casadi["gravity"], tuple(joints), places, order), links, rate=rate)
+    weigh, signals = system, None
+    if model == "rigid":
+        weigh, own = System(system.robot.rigid(), native=False), {each.link: each.signal for each in joints}
+        signals = tuple(own[each.link] for each in weigh.coordinates)
+    places = tuple(weigh.joint(link).index for link in links)
+    return composed(Weight(weigh.casadi["gravity"], tuple(joints), places, signals), links, rate=rate)
 
 
 @dataclass(frozen=True)
-class RigidWeight:
-    """Law of the weight of a rigid twin whose coordinates are measured signals."""
+class Weight:
+    """Law of the weight at measured coordinates; a motor behind a spring carries the weight of its joint.
+
+    `gravity` is a function of the coordinates with the names `signals`, or of all if these are None; `places` are the
+    coordinates of the joints among its results.
+    """
 
     gravity: ca.Function
     joints: tuple[DrivenJoint, ...]
     places: tuple[int, ...]
-    signals: tuple[str, ...]
+    signals: tuple[str, ...] | None
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
-        return _torques(self.gravity(ca.vertcat(*(x[each] for each in self.signals))), self.joints, self.places), {}
+        if self.signals is not None:
+            q = ca.vertcat(*(x[each] for each in self.signals))
+        else:
+            q = ca.SX(x.q) if isinstance(x.q, ca.SX) else ca.DM(list(map(float, x.q)))
+        forces = self.gravity(q)
+        return {each.link: plain(forces[k] / each.gear) for each, k in zip(self.joints, self.places)}, {}
 
 
-@dataclass(frozen=True)
-class FlexibleWeight:
-    """Law of the weight of a robot at all its coordinates; a motor behind a spring carries the weight of its joint."""
-
-    gravity: ca.Function
-    joints: tuple[DrivenJoint, ...]
-    places: tuple[int, ...]
-
-    def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
-        q = x.q
-        every = ca.SX(q) if isinstance(q, ca.SX) else ca.DM(list(map(float, q)))
-        return _torques(self.gravity(every), self.joints, self.places), {}
-
-
-def _torques(forces: Any, joints: tuple[DrivenJoint, ...], places: tuple[int, ...]) -> dict[str, Any]:
-    found = (forces[place] / joint.gear for joint, place in zip(joints, places, strict=True))
-    return {joint.link: float(each) if isinstance(each, ca.DM) else each for joint, each in zip(joints, found)}
+def plain(value: Any) -> Any:
+    """Return a number of CasADi as a float; symbols are returned unchanged."""
+    return float(value) if isinstance(value, ca.DM) else value
 
 
 def _holding_torques(
@@ -169,11 +163,7 @@ def _holding_torques(
 
 
 def quasi_static(system: System, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """Return states (n, nq) with quasi-static deflections for the motion (n, actuators) of the actuated coordinates.
-
-    The other coordinates are in equilibrium with weight and inertia of the motion. Joints behind springs move with
-    their actuators, deflections of links have no rates.
-    """
+    """Return states for a motion of the actuated coordinates with the others in equilibrium, shape (n, nq)."""
     driven = [each.coordinate.index for each in system.actuators]
     passive = [k for k in range(system.nq) if k not in driven]
     states = [np.zeros((len(q), system.nq)) for _ in range(3)]
@@ -282,60 +272,34 @@ class InverseDynamics:
     def torques(self) -> dict[str, Profile]:
         """Return splines of the torques by link, one between every two breaks of the motion."""
         edges = sorted({0.0, self.end, *(b for each in self.motion for b in each.breaks if 0 < b < self.end)})
-        parts = [self._spline_segment(*both) for both in pairwise(edges)]
-        return {link: _join(edges, [part[k] for part in parts]) for k, link in enumerate(self.system.inputs)}
+        parts = []
+        for begin, end in pairwise(edges):
+            grid = np.linspace(begin, end, INITIAL_POINT_COUNT)
+            start = self._evaluate(grid)
+            times, values = refine_grid("motion", grid, start, lambda _, __, t: self._evaluate(t), _spline_error)
+            parts.append([spline(times.tolist(), each.tolist(), after="hold") for each in values.T])
+        name = f"feedforward({self.end:g} s)"
+        return {link: joined(each, edges, name) for link, each in zip(self.system.inputs, zip(*parts), strict=True)}
 
-    def _spline_segment(self, begin: float, end: float) -> list[Profile]:
-        """Return splines from `begin` to `end`, with points added until they are accurate between them."""
-        from scipy.interpolate import CubicSpline
-
-        times = np.linspace(begin, end, INITIAL_POINT_COUNT)
-        values = self._evaluate(times, begin, end)
-        while True:
-            middles = (times[1:] + times[:-1]) / 2
-            between = self._evaluate(middles, begin, end)
-            missed = np.abs(CubicSpline(times, values)(middles) - between).max(axis=0)
-            share = float((missed / np.maximum(np.abs(values).max(), 1e-300)).max())
-            if share <= SPLINE_TOLERANCE:
-                break
-            if 2 * len(times) > MAX_POINT_COUNT:
-                sentence = f"the torques are off by up to {share:.1g} of the largest between their {len(times)} points"
-                warn(f"{sentence}; the motion is not smooth there", ValidityWarning, stacklevel=5)
-                break
-            every = np.concatenate([times, middles])
-            order = np.argsort(every, kind="stable")
-            times, values = every[order], np.concatenate([values, between])[order]
-        return [spline(times.tolist(), each.tolist(), after="hold") for each in values.T]
-
-    def _evaluate(self, times: Array, begin: float, end: float) -> Array:
+    def _evaluate(self, times: Array) -> Array:
         """Return the torques (times, actuators), with the profile segments that hold between two breaks."""
-        middle = (begin + end) / 2
-        rows = [
-            np.array(
-                [_active_segment(each, middle).value(times, order) * np.ones(len(times)) for each in self.motion]
-            ).T
-            for order in range(3)
-        ]
-        state = quasi_static(self.system, *rows)
-        forces = self.system.inverse_dynamics(*state)
+        middle = (times[0] + times[-1]) / 2
+        active = [each.pieces[int(np.searchsorted(each.breaks, middle, side="right"))] for each in self.motion]
+        ones = np.ones(len(times))
+        rows = [np.stack([each.value(times, order) * ones for each in active], axis=1) for order in range(3)]
+        forces = self.system.inverse_dynamics(*quasi_static(self.system, *rows))
         if not np.isfinite(forces).all():
             raise ValueError("motion: its torques are not finite; it is too fast or too far")
-        return np.asarray(forces[:, [a.coordinate.index for a in self.system.actuators]] / self._gears)
-
-    @property
-    def _gears(self) -> Array:
-        return np.array([each.gear for each in self.system.actuators])
+        actuators = self.system.actuators
+        return np.asarray(forces[:, [a.coordinate.index for a in actuators]] / np.array([a.gear for a in actuators]))
 
 
-def _active_segment(given: Profile, t: float) -> Any:
-    return given.pieces[int(np.searchsorted(np.array(given.breaks), t, side="right"))]
+def _spline_error(times: Array, values: Array, middles: Array, between: Array) -> float:
+    """Return the largest error of cubic splines at the middles of their steps, relative to the largest torque."""
+    from scipy.interpolate import CubicSpline
 
-
-def _join(edges: list[float], parts: list[Profile]) -> Profile:
-    """Return one profile of several splines, held outside."""
-    starts = (-np.inf, *edges)
-    pieces = (parts[0].pieces[0], *(each.pieces[1] for each in parts), parts[-1].pieces[2])
-    return Profile(starts, pieces, f"feedforward({edges[-1]:g} s)")
+    missed = np.abs(CubicSpline(times, values)(middles) - between)
+    return float(missed.max() / max(np.abs(values).max(), 1e-300))
 
 
 def _require_smooth(link: str, given: Profile, end: float) -> None:

@@ -136,8 +136,7 @@ class Filtered:
         torques, states = self.part(t, x, gains)
         for link in self.links:
             name = f"{self.name}.{link}"
-            out, next_states = self._step(torques.get(link, 0.0), x.state(name), x.period, gains)
-            torques[link], states[name] = out, next_states
+            torques[link], states[name] = self._step(torques.get(link, 0.0), x.state(name), x.period, gains)
         return torques, states
 
     def _step(self, u: Any, z: Any, period: float | None, gains: Mapping[str, Any]) -> tuple[Any, list[Any]]:
@@ -149,9 +148,8 @@ class Filtered:
                 return z[0], [omega * (u - z[0])]
             change = warped / (1 + warped) * (u - z[0])
             return z[0] + change, [z[0] + 2 * change]
-        ratio = gains[f"{self.name}.ratio"]
+        ratio, (low, band) = gains[f"{self.name}.ratio"], (z[0], z[1])
         if warped is None:
-            low, band = z[0], z[1]
             states = [omega * band, omega * (u - low - 2 * ratio * band)]
         else:
             band = (z[1] + warped * (u - z[0])) / (1 + warped * (warped + 2 * ratio))
@@ -170,18 +168,17 @@ def _add_filter(feedback: Any, kind: str, frequency: Any, numbers: Mapping[str, 
         raise ValueError(
             f"frequency = {frequency:g} Hz: must be below half the law's sample rate, {feedback.rate / 2:g} Hz"
         )
-    chosen = _links(feedback, links)
-    name = renamed(kind, {**(feedback.gains or {}), **(feedback.states or {})})
-    order = 2 if "ratio" in numbers else 1
-    gains = {"frequency": frequency, **numbers}
+    chosen, order = _links(feedback, links), 2 if "ratio" in numbers else 1
+    own_gains, own_states = dict(feedback.gains or {}), dict(feedback.states or {})
+    name = renamed(kind, own_gains | own_states)
     return composed(
         Filtered(LawComponent.of(feedback), kind, name, tuple(chosen), order),
         links_of(feedback),
         rate=feedback.rate,
         limit=feedback.limit,
-        gains={**(feedback.gains or {}), **{f"{name}.{key}": value for key, value in gains.items()}},
+        gains=own_gains | {f"{name}.{key}": value for key, value in {"frequency": frequency, **numbers}.items()},
         references=feedback.references,
-        states={**(feedback.states or {}), **{f"{name}.{link}": [0.0] * order for link in chosen}},
+        states=own_states | {f"{name}.{link}": [0.0] * order for link in chosen},
         sensors=feedback.sensors,
         actuators=feedback.actuators,
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.state_space import Signal, StateSpace
-from flexarm.control.riccati import output_rows, python_control
+from flexarm.analysis.state_space import Signal, StateSpace, python_control
+from flexarm.control.riccati import output_rows
 from flexarm.feedback.feedback import Feedback
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number
@@ -38,76 +38,60 @@ class Matrices:
     W: Array
 
 
+def operating_value(model: StateSpace, name: str) -> float:
+    """Return the value of an output or a state in the posture of a model; rates are zero."""
+    return model.outputs_at.get(name, model.at.get(name, 0.0))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class LinearLaw:
-    """Law (t, x) of a linear controller. It has no memory."""
+    """Law (t, x) of a linear controller, with finite limits of its torques by actuator. It has no memory."""
 
-    follows_limits = True  # the states depend on the saturated torques
-    is_memoryless = True
+    follows_limits: ClassVar[bool] = True  # the states depend on the saturated torques
+    is_memoryless: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        model: StateSpace,
-        matrices: Matrices,
-        measured: Sequence[str],
-        references: Sequence[str],
-        states: Mapping[str, int],
-        limits: Mapping[str, float],
-        name: str,
-    ) -> None:
-        self._own, self._states = matrices, dict(states)
-        self._measured = [(each, operating_value(model, each)) for each in measured]
-        self._references = [(each, operating_value(model, each)) for each in references]
-        self._inputs = [each.name for each in model.inputs]
-        self._held, self._limits = dict(model.held), dict(limits)
-        self.links = tuple(self._held)  # actuators that are not inputs hold their torque
-        self._name = name
+    design: LinearController
+    limits: Mapping[str, float]
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Actuators; those that are not inputs hold their torque."""
+        return tuple(self.design.model.held)
 
     def __repr__(self) -> str:
-        return self._name
+        return repr(self.design)
 
     def __deepcopy__(self, memo: Any) -> LinearLaw:
         return self
 
     def __call__(self, t: Any, x: Any) -> Any:
-        y = [x[name] - value for name, value in self._measured]
-        r = [x.reference(name) - value for name, value in self._references]
-        s = [x.state(name) for name in self._states]
+        design = self.design
+        y = [x[name] - operating_value(design.model, name) for name in design.measured]
+        r = [x.reference(name) - operating_value(design.model, name) for name in design.references]
+        s, own = [x.state(name) for name in design.states], vars(design.matrices)
         if any(isinstance(each, ca.SX) for each in (*y, *r, *s)):
-            sparse = {name: ca.sparsify(ca.DM(each)) for name, each in vars(self._own).items()}  # without zeros
-            return self._evaluate(sparse, *(ca.vertcat(ca.DM(0, 1), *each) for each in (y, r, s)), is_symbolic=True)
-        return self._evaluate(vars(self._own), *(_concatenate(each) for each in (y, r, s)), is_symbolic=False)
+            own = {name: ca.sparsify(ca.DM(each)) for name, each in own.items()}  # without zeros
+            return self._evaluate(own, [ca.vertcat(ca.DM(0, 1), *each) for each in (y, r, s)], ca.fmin, ca.fmax)
+        rows = [np.concatenate([np.zeros(0), *map(np.ravel, each)]) for each in (y, r, s)]
+        return self._evaluate(own, rows, np.minimum, np.maximum)
 
-    def _evaluate(self, own: Mapping[str, Any], y: Any, r: Any, s: Any, *, is_symbolic: bool) -> Any:
+    def _evaluate(self, own: Mapping[str, Any], given: list[Any], smaller: Any, larger: Any) -> Any:
         """Return the torques and, if there are states, their derivatives (next values of a sampled controller)."""
+        y, r, s = given
         u = own["C"] @ s + own["D"] @ y + own["F"] @ r
-        saturated = [self._saturate(name, u[k], is_symbolic) for k, name in enumerate(self._inputs)]
-        torques = {**self._held, **{name: saturated[k] + self._held[name] for k, name in enumerate(self._inputs)}}
-        if not self._states:
+        inputs, held = [each.name for each in self.design.model.inputs], self.design.model.held
+        saturated = [u[k] for k in range(len(inputs))]
+        for k, name in enumerate(inputs):
+            if name in self.limits:  # smaller and larger keep nan
+                low, high = -self.limits[name] - held[name], self.limits[name] - held[name]
+                saturated[k] = smaller(larger(u[k], low), high)
+        torques = {**held, **{name: saturated[k] + held[name] for k, name in enumerate(inputs)}}
+        if not self.design.states:
             return torques
-        w = ca.vertcat(*saturated) if is_symbolic else np.array(saturated)
+        w = np.array(saturated) if isinstance(u, np.ndarray) else ca.vertcat(*saturated)
         states = own["A"] @ s + own["B"] @ y + own["G"] @ r + own["H"] @ w + own["W"] @ (u - w)
-        ends = np.cumsum([0, *self._states.values()]).tolist()
-        return torques, {name: states[ends[k] : ends[k + 1]] for k, name in enumerate(self._states)}
-
-    def _saturate(self, name: str, u: Any, is_symbolic: bool) -> Any:
-        if name in self._limits:
-            most, held = self._limits[name], self._held[name]
-            if is_symbolic:
-                return ca.fmin(ca.fmax(u, -most - held), most - held)
-            u = np.minimum(np.maximum(u, -most - held), most - held)  # keeps nan
-        return u if is_symbolic else float(u)
-
-
-def operating_value(model: StateSpace, name: str) -> float:
-    """Return the value of an output or a state in the posture of a model."""
-    if name in model.outputs_at:
-        return model.outputs_at[name]
-    return model.at.get(name, 0.0)  # rates are zero: models that move are refused
-
-
-def _concatenate(values: Sequence[Any]) -> Array:
-    """Concatenate numbers and vectors."""
-    return np.concatenate([np.ravel(each) for each in values]) if values else np.zeros(0)
+        ends = np.cumsum([0, *self.design.states.values()]).tolist()
+        return torques, {name: states[ends[k] : ends[k + 1]] for k, name in enumerate(self.design.states)}
 
 
 @dataclass(frozen=True)
@@ -258,10 +242,8 @@ class LinearController:
         for name, motor in actuators.items() if isinstance(actuators, Mapping) else ():
             limits[name] = min(limits.get(name, np.inf), getattr(motor, "limit", np.inf))
         finite = {name: each for name, each in limits.items() if np.isfinite(each)}
-        given = self.model, self.matrices, self.measured, list(self.references), self.states
-        law = LinearLaw(*given, finite, repr(self))
         return Feedback(
-            law,
+            LinearLaw(self, finite),
             rate=None if self.dt is None else 1 / self.dt,
             limit=limit,
             references=self.references or None,
@@ -287,10 +269,7 @@ class LinearController:
             Closed loop.
         """
         plant, C, D = self._plant(model)
-        own, n = self.matrices, len(plant.A)
-        if self.dt is not None and D.any():  # a measurement is due to the input of the period before
-            plant, C, D = _with_last_input(plant, C, D)
-            n = len(plant.A)
+        own = self.matrices
         inner = np.linalg.inv(np.eye(len(own.C)) - own.D @ D)
         on_x, on_s, on_r = inner @ own.D @ C, inner @ own.C, inner @ own.F
         B = plant.B
@@ -308,7 +287,7 @@ class LinearController:
             given,
             np.hstack([C + D @ on_x, D @ on_s]),
             D @ on_r,
-            (*plant.states[:n], *(Signal(each, "1") for each in labels)),
+            (*plant.states, *(Signal(each, "1") for each in labels)),
             tuple(Signal(name, units.get(name, "1")) for name in self.references),
             tuple(Signal(name, units.get(name, "1")) for name in self.measured),
             dt=self.dt,
@@ -334,14 +313,11 @@ class LinearController:
         dict of str to Margins
             Margins by input.
         """
-        plant, C, D = self._plant(model)
-        if self.dt is not None and D.any():
-            plant, C, D = _with_last_input(plant, C, D)
-        own = self.matrices
-        return {each.name: loop_margins(plant, C, D, own, k, self.dt) for k, each in enumerate(self.model.inputs)}
+        plant = self._plant(model)
+        return {each.name: loop_margins(*plant, self.matrices, k, self.dt) for k, each in enumerate(self.model.inputs)}
 
     def _plant(self, model: StateSpace | None) -> tuple[StateSpace, Array, Array]:
-        """Return a model with the inputs of the design, and the matrices C and D of its measured signals."""
+        """Return a model and C, D of its measured signals; in a sampled one the last input is a state."""
         given = self.model if model is None else model
         if not isinstance(given, StateSpace):
             raise TypeError(f"model = {shown(model)}: must be a StateSpace, from fa.linearize")
@@ -354,7 +330,14 @@ class LinearController:
             if each.name not in names:
                 raise KeyError(f"model: has no input '{each.name}'{suggestion(each.name, names)}")
         plant = given.part(None, [each.name for each in self.model.inputs])
-        return plant, *output_rows(plant, self.measured, "model")
+        C, D = output_rows(plant, self.measured, "model")
+        if self.dt is None or not D.any():
+            return plant, C, D
+        (n, m), last = plant.B.shape, tuple(Signal(f"last {each.name}", each.unit) for each in plant.inputs)
+        A = np.block([[plant.A, np.zeros((n, m))], [np.zeros((m, n + m))]])
+        B, C = np.vstack([plant.B, np.eye(m)]), np.hstack([C, D])
+        wider = replace(plant, A=A, B=B, C=C, D=0 * D, states=(*plant.states, *last), made_from=None)
+        return wider, C, 0 * D
 
 
 def actuator_limits(limit: Any, model: StateSpace) -> dict[str, float]:
@@ -372,21 +355,3 @@ def actuator_limits(limit: Any, model: StateSpace) -> dict[str, float]:
     if given.shape != (len(every),):
         raise ValueError(f"limit = {shown(limit)}: give one number, or one for each of {', '.join(every)}")
     return dict(zip(every, given.tolist(), strict=True))
-
-
-def _with_last_input(plant: StateSpace, C: Array, D: Array) -> tuple[StateSpace, Array, Array]:
-    """Return the model with the last input as further states, so that y = C x + D (last u)."""
-    n, m = plant.B.shape
-    last = tuple(Signal(f"last {each.name}", each.unit) for each in plant.inputs)
-    A = np.block([[plant.A, np.zeros((n, m))], [np.zeros((m, n + m))]])
-    wider = StateSpace(
-        A,
-        np.vstack([plant.B, np.eye(m)]),
-        np.hstack([C, D]),
-        np.zeros_like(D),
-        (*plant.states, *last),
-        plant.inputs,
-        tuple(Signal(f"y[{k + 1}]", "1") for k in range(len(C))),
-        dt=plant.dt,
-    )
-    return wider, np.hstack([C, D]), np.zeros_like(D)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from flexarm.analysis.state_space import StateSpace
-from flexarm.control.augmented_model import DesignTask, design_task, require_readable
 from flexarm.control.linear_controller import LinearController, Matrices
 from flexarm.control.riccati import (
-    Cost,
     integrated_gramian,
     observer_gain,
     output_rows,
@@ -19,8 +20,122 @@ from flexarm.control.riccati import (
     regulator_gain,
     sampled_cost,
 )
-from flexarm.foundation.messages import suggestion
-from flexarm.foundation.validation import Array
+from flexarm.foundation.messages import shown, suggestion
+from flexarm.foundation.validation import Array, real_number
+from flexarm.profiles.parse import profile
+from flexarm.profiles.profile import Profile
+
+MAX_RATE_HZ = 1e6  # rounding dominates the difference of samples at higher rates
+HOLDING_TOLERANCE = 1e-8  # error of a unit reference in the state that holds it
+
+
+@dataclass(frozen=True, eq=False)
+class DesignTask:
+    """Model with actuators as inputs, weights of integrals by output, and references by output."""
+
+    model: StateSpace
+    integrals: dict[str, float]
+    references: dict[str, Profile]
+
+    def sampled(self, rate: Any) -> DesignTask:
+        """Return the task with the model sampled at a rate (Hz), or the task itself if the rate is None."""
+        if rate is None:
+            return self
+        rate = real_number("rate", real_number("rate", rate, "Hz", above=0), "Hz", most=MAX_RATE_HZ)
+        return replace(self, model=self.model.discrete(1 / rate))
+
+    @property
+    def augmented(self) -> tuple[Array, Array]:
+        """Return A and B with the integrals as further states; in a sampled model these are sums times the period."""
+        A, B = self.model.A, self.model.B
+        C, D = output_rows(self.model, list(self.integrals), "integral")
+        n, m = len(A), len(C)
+        step, identity = (1.0, np.zeros((m, m))) if self.model.dt is None else (self.model.dt, np.eye(m))
+        return np.block([[A, np.zeros((n, m))], [step * C, identity]]), np.vstack([B, step * D])
+
+    def targets(self) -> tuple[Array, Array]:
+        """Return states (n, references) and inputs (nu, references) that hold outputs at unit references."""
+        model, names = self.model, list(self.references)
+        C, D = output_rows(model, names, "references")
+        n = len(model.A)
+        A = model.A if model.dt is None else model.A - np.eye(n)
+        block, right = np.block([[A, model.B], [C, D]]), np.vstack([np.zeros((n, len(names))), np.eye(len(names))])
+        sizes = np.maximum(np.abs(block).max(axis=1, keepdims=True, initial=0.0), 1e-300)
+        found = np.linalg.lstsq(block / sizes, right / sizes, rcond=1e-13)[0]
+        missed = np.abs((C @ found[:n] + D @ found[n:]) - np.eye(len(names))).max(axis=0, initial=0.0)
+        moving = np.abs((A @ found[:n] + model.B @ found[n:]) / sizes[:n]).max(axis=0, initial=0.0)
+        for name, gap, drift in zip(names, missed, moving, strict=True):
+            if gap > HOLDING_TOLERANCE or drift > HOLDING_TOLERANCE:
+                actors = " and ".join(repr(each.name) for each in model.inputs)
+                raise ValueError(
+                    f"references: {actors} cannot hold '{name}' at another value, with the others as they are"
+                )
+        return found[:n], found[n:]
+
+
+def design_task(lin: Any, integral: Any, references: Any) -> DesignTask:
+    """Return the design task, in continuous time, of checked arguments."""
+    model = _controlled(lin)
+    return DesignTask(model, _integrals(model, integral), _references(model, references))
+
+
+def _controlled(lin: Any) -> StateSpace:
+    """Return the checked model with only actuators as inputs."""
+    if not isinstance(lin, StateSpace):
+        raise TypeError(f"lin = {shown(lin)}: must be a StateSpace, from fa.linearize")
+    if lin.dt is not None:
+        raise ValueError("lin is sampled already; give it in continuous time, and the rate: rate=1000")
+    if lin.speeds:
+        moving = ", ".join(f"{name} = {rate:g}" for name, rate in lin.speeds.items())
+        raise ValueError(f"lin holds about a state that moves ({moving}); a design needs one about a posture at rest")
+    inputs = [each.name for each in lin.inputs]
+    if driven := [name for name in inputs if name.endswith("''")]:
+        raise ValueError(
+            f"lin has the input {driven[0]!r}: a joint that is driven is not moved by torques; leave it out"
+        )
+    actuators = [name for name in inputs if name in lin.held]
+    if not actuators:
+        raise ValueError(
+            f"lin has no input that is an actuator of the robot, but {', '.join(inputs) or 'none'}; "
+            "fa.linearize(robot, inputs=[...]) takes links by name"
+        )
+    return lin.part(None, actuators)
+
+
+def _integrals(model: StateSpace, given: Any) -> dict[str, float]:
+    if given is None:
+        return {}
+    if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(each, str) for each in given):
+        if len(set(given)) < len(given):
+            raise ValueError(f"integral = {shown(given)}: has a name twice")
+        given = dict.fromkeys(given, 1.0)
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(f"integral = {shown(given)}: must be names of outputs, or weights by name, {{'tip.y': 10.0}}")
+    found = positive_by_name("integral", given)
+    output_rows(model, list(found), "integral")
+    return found
+
+
+def _references(model: StateSpace, given: Any) -> dict[str, Profile]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(
+            f"references = {shown(given)}: must be numbers, profiles or functions of t by output, {{'tip.y': 0.1}}"
+        )
+    output_rows(model, [str(name) for name in given], "references")
+    return {str(name): profile(value, f"references['{name}']") for name, value in given.items()}
+
+
+def require_readable(model: StateSpace, coordinates: Sequence[str]) -> None:
+    """Raise ValueError if the states of a model are not coordinates of the robot and their rates."""
+    for each in model.states:
+        if each.name.removesuffix("'") not in coordinates:
+            raise ValueError(
+                f"lin: its state '{each.name}' cannot be read from the robot (the model is reduced); take fa.lqg, "
+                "which estimates it from outputs"
+            )
+
 
 UNWINDING_RATIO = 3.0  # rate at which integrals unwind under limits, relative to the slowest pole
 
@@ -76,86 +191,61 @@ def lqr(
     >>> design.K.round(3)  # 1 and the root of 2
     array([[1.   , 1.414]])
     """
-    continuous = design_task(lin, integral, references, None)
+    continuous = design_task(lin, integral, references)
     require_readable(continuous.model, list(lin.at))
-    task = continuous if rate is None else design_task(lin, integral, references, rate)
+    task = continuous.sampled(rate)
     K, P = state_gain(continuous, task, Q, R)
-    model = task.model
+    model, n = task.model, len(task.model.A)
     states = [each.name for each in model.states]
-    extra = [name for name in task.integrals if name not in states]
-    n, m, count = *model.B.shape, len(task.integrals)
-    measured = (*states, *extra)
-    pick = np.array([[float(name == each) for each in measured] for name in task.integrals]).reshape(
-        count, len(measured)
-    )
-    reading = np.hstack([np.eye(n), np.zeros((n, len(extra)))])
-    goal, push = task.targets()
-    own = Integrals(task, K[:, n:])
-    matrices = Matrices(
-        A=own.A,
-        B=own.step * pick,
-        C=-K[:, n:],
-        D=-K[:, :n] @ reading,
-        F=K[:, :n] @ goal + push,
-        G=own.G,
-        H=np.zeros((count, m)),
-        W=own.anti_windup(K),
-    )
-    own_states = {"integral": count} if count else {}
-    return LinearController(model, measured, own_states, matrices, task.references, K=K, P=P)
+    measured = [*states, *(name for name in task.integrals if name not in states)]
+    reading = np.eye(n, len(measured))
+    own = np.zeros((0, 0)), np.zeros((0, len(measured))), np.zeros((len(K), 0)), -K[:, :n] @ reading
+    matrices = _with_integrals(task, measured, K, *own, np.zeros((0, len(K))))
+    own_states = {"integral": len(task.integrals)} if task.integrals else {}
+    return LinearController(model, tuple(measured), own_states, matrices, task.references, K=K, P=P)
 
 
 def state_gain(continuous: DesignTask, task: DesignTask, Q: Any, R: Any) -> tuple[Array, Array]:
     """Return K and P for states and integrals."""
-    cost = _add_integral_weights(quadratic_cost(continuous.model, Q, R), continuous)
+    q, N, r = quadratic_cost(continuous.model, Q, R)
+    weights = np.diag(list(continuous.integrals.values()))
+    cost = block_diag(q, weights), np.vstack([N, np.zeros((len(weights), len(r)))]), r
     dt = task.model.dt
     if dt is not None:
         cost = sampled_cost(*continuous.augmented, cost, dt)
-    A, B = task.augmented
-    return regulator_gain(A, B, cost, task.labels, task.inputs, dt)
+    labels = [*(each.name for each in task.model.states), *(f"the integral of {name}" for name in task.integrals)]
+    return regulator_gain(*task.augmented, cost, labels, [each.name for each in task.model.inputs], dt)
 
 
-def _add_integral_weights(cost: Cost, task: DesignTask) -> Cost:
-    Q, N, R = cost
-    n, m, count = *N.shape, len(task.integrals)
-    wider = np.zeros((n + count, n + count))
-    wider[:n, :n] = Q
-    wider[n:, n:] = np.diag(list(task.integrals.values()))
-    return wider, np.vstack([N, np.zeros((count, m))]), R
+def _with_integrals(
+    task: DesignTask, measured: list[str], K: Array, A: Array, B: Array, C: Array, D: Array, H: Array
+) -> Matrices:
+    """Return the matrices of a controller with states of its own, and of integrals that unwind under limits."""
+    n, dt, count, zero = len(task.model.A), task.model.dt, len(task.integrals), np.zeros
+    goal, push = task.targets()
+    step, own = (1.0, zero((count, count))) if dt is None else (dt, np.eye(count))
+    unwinding = zero((0, len(K)))
+    if count:
+        full = task.augmented
+        poles = np.linalg.eigvals(full[0] - full[1] @ K)
+        slowest = np.abs(poles.real).min() if dt is None else np.abs(poles).max()
+        share = UNWINDING_RATIO * slowest if dt is None else 1.0 - slowest**UNWINDING_RATIO
+        unwinding = share * np.linalg.pinv(K[:, n:])
+    return Matrices(
+        A=block_diag(A, own),
+        B=np.vstack([B, step * _select(task.integrals, measured)]),
+        C=np.hstack([C, -K[:, n:]]),
+        D=D,
+        F=K[:, :n] @ goal + push,
+        G=np.vstack([zero((len(A), len(task.references))), -step * _select(task.integrals, task.references)]),
+        H=np.vstack([H, zero((count, len(K)))]),
+        W=np.vstack([zero((len(A), len(K))), unwinding]),
+    )
 
 
-class Integrals:
-    """Part of a law that integrates errors."""
-
-    def __init__(self, task: DesignTask, gain: Array) -> None:
-        self._task, self._gain = task, gain
-        self._dt, self.count = task.model.dt, len(task.integrals)
-        self.step = 1.0 if self._dt is None else self._dt
-        self.A = np.zeros((self.count, self.count)) if self._dt is None else np.eye(self.count)
-
-    @property
-    def G(self) -> Array:
-        """Matrix (integrals, references) of the references in the rates of the integrals."""
-        names = list(self._task.references)
-        pick = [[float(name == each) for each in names] for name in self._task.integrals]
-        return -self.step * np.array(pick).reshape(self.count, len(names))
-
-    @property
-    def C(self) -> tuple[Array, Array]:
-        """Return the matrices of the integrated outputs by states and inputs."""
-        return output_rows(self._task.model, list(self._task.integrals), "integral")
-
-    def anti_windup(self, K: Array) -> Array:
-        """Return the matrix (integrals, inputs) of back-calculation, faster than the slowest pole decays."""
-        if not self.count:
-            return np.zeros((0, K.shape[0]))
-        A, B = self._task.augmented
-        poles = np.linalg.eigvals(A - B @ K)
-        if self._dt is None:
-            share = UNWINDING_RATIO * float(np.abs(poles.real).min())
-        else:
-            share = 1.0 - float(np.abs(poles).max()) ** UNWINDING_RATIO
-        return np.asarray(share * np.linalg.pinv(self._gain))
+def _select(rows: Collection[str], columns: Collection[str]) -> Array:
+    """Return the matrix that selects the columns with the names of rows."""
+    return np.reshape([[float(row == name) for name in columns] for row in rows], (len(rows), len(columns)))
 
 
 def lqg(
@@ -221,8 +311,8 @@ def lqg(
     >>> design.L.round(3).ravel().tolist()
     [1.414, 1.0]
     """
-    continuous = design_task(lin, integral, references, None)
-    task = continuous if rate is None else design_task(lin, integral, references, rate)
+    continuous = design_task(lin, integral, references)
+    task = continuous.sampled(rate)
     intensities = positive_by_name("noise", noise)
     measured = list(intensities)
     output_rows(continuous.model, measured, "noise")
@@ -241,69 +331,30 @@ def lqg(
 
 
 def compensator(task: DesignTask, measured: list[str], K: Array, L: Array, P: Array | None = None) -> LinearController:
-    """Return the controller of an observer (gain L) with feedback of its states and of integrals (gain K)."""
-    make = _continuous_matrices if task.model.dt is None else _sampled_matrices
-    matrices, states = make(task, measured, K, L)
-    return LinearController(task.model, tuple(measured), states, matrices, task.references, K=K, P=P, L=L)
+    """Return the controller of an observer (gain L) with feedback of its states and of integrals (gain K).
 
-
-def _continuous_matrices(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple[Matrices, dict[str, int]]:
-    model, own = task.model, Integrals(task, K[:, len(task.model.A) :])
-    n, m, count = *model.B.shape, len(task.integrals)
-    C, D = output_rows(model, measured, "noise")
-    goal, push = task.targets()
-    zero = np.zeros((n, count))
-    matrices = Matrices(
-        A=np.block([[model.A - L @ C, zero], [zero.T, own.A]]),
-        B=np.vstack([L, _select_integrals(task, measured)]),
-        C=-K,
-        D=np.zeros((m, len(measured))),
-        F=K[:, :n] @ goal + push,
-        G=np.vstack([np.zeros((n, len(task.references))), own.G]),
-        H=np.vstack([model.B - L @ D, np.zeros((count, m))]),
-        W=np.vstack([np.zeros((n, m)), own.anti_windup(K)]),
-    )
-    return matrices, {"estimate": n, **({"integral": count} if count else {})}
-
-
-def _sampled_matrices(task: DesignTask, measured: list[str], K: Array, L: Array) -> tuple[Matrices, dict[str, int]]:
-    """Return the matrices of a sampled compensator, and the numbers of its states by name.
-
-    The prediction is corrected by the measurement, and torques follow from the corrected estimate. A measurement is due
-    to the torques of the period before, which are stored if they act on it directly.
+    In a sampled controller the prediction is corrected by the measurement, and torques follow from the corrected
+    estimate. A measurement is due to the torques of the period before, which are stored if they act on it directly.
     """
-    model, own = task.model, Integrals(task, K[:, len(task.model.A) :])
-    n, m, count = *model.B.shape, len(task.integrals)
+    model = task.model
+    n, m = model.B.shape
     C, D = output_rows(model, measured, "noise")
-    goal, push = task.targets()
-    Kx, Ki = K[:, :n], K[:, n:]
-    keep = np.eye(n) - L @ C
-    last = m if D.any() else 0
-    D = D[:, :last]
-    zero = np.zeros
-    matrices = Matrices(
-        A=np.block(
-            [
-                [model.A @ keep, zero((n, count)), -model.A @ L @ D],
-                [zero((count, n)), own.A, zero((count, last))],
-                [zero((last, n)), zero((last, count)), zero((last, last))],
-            ]
-        ),
-        B=np.vstack([model.A @ L, own.step * _select_integrals(task, measured), zero((last, len(measured)))]),
-        C=np.hstack([-Kx @ keep, -Ki, Kx @ L @ D]),
-        D=-Kx @ L,
-        F=Kx @ goal + push,
-        G=np.vstack([zero((n, len(task.references))), own.G, zero((last, len(task.references)))]),
-        H=np.vstack([model.B, zero((count, m)), np.eye(m)[:last]]),
-        W=np.vstack([zero((n, m)), own.anti_windup(K), zero((last, m))]),
-    )
-    parts = {"estimate": n, "integral": count, "last": last}
-    return matrices, {name: size for name, size in parts.items() if size}
-
-
-def _select_integrals(task: DesignTask, measured: list[str]) -> Array:
-    pick = [[float(name == each) for each in measured] for name in task.integrals]
-    return np.array(pick).reshape(len(task.integrals), len(measured))
+    Kx, last = K[:, :n], 0
+    own = model.A - L @ C, L, -Kx, np.zeros((m, len(measured))), model.B - L @ D
+    if model.dt is not None:
+        keep, last = np.eye(n) - L @ C, m if D.any() else 0
+        D = D[:, :last]
+        own = (
+            np.block([[model.A @ keep, -model.A @ L @ D], [np.zeros((last, n + last))]]),
+            np.vstack([model.A @ L, np.zeros((last, len(measured)))]),
+            np.hstack([-Kx @ keep, Kx @ L @ D]),
+            -Kx @ L,
+            np.vstack([model.B, np.eye(m)[:last]]),
+        )
+    states = {"estimate": n, "last": last, "integral": len(task.integrals)}
+    states = {name: size for name, size in states.items() if size}
+    matrices = _with_integrals(task, measured, K, *own)
+    return LinearController(model, tuple(measured), states, matrices, task.references, K=K, P=P, L=L)
 
 
 def _process_intensity(lin: StateSpace, given: Any) -> Array:

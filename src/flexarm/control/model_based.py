@@ -19,23 +19,26 @@ rotors spin relative to their own links only, so no inertia couples the two. The
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from flexarm.analysis.rigid_kinematics import RigidTwin
+from flexarm.analysis.rigid_kinematics import RigidTwin, require_tree
 from flexarm.codegen.library import building
-from flexarm.control.per_joint import joint_numbers, joint_references, unconstrained_twin
+from flexarm.control.feedforward import plain
+from flexarm.control.per_joint import complete_by_link, joint_numbers, joint_references
 from flexarm.dynamics.bodies import elastic_drive
 from flexarm.dynamics.quantity_names import derivative
 from flexarm.dynamics.system import System
 from flexarm.feedback.actuators import Actuator
+from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
+from flexarm.feedback.measurements import LawView
 from flexarm.feedback.sensors import Sensor
-from flexarm.foundation.messages import shown, suggestion
-from flexarm.foundation.validation import Array, real_number
+from flexarm.foundation.messages import shown
 from flexarm.profiles.derived import second_rate
 from flexarm.robot import Robot
 
@@ -107,51 +110,41 @@ def computed_torque(
     >>> law.gains["kp"].tolist()
     [25.0, 25.0]
     """
-    twin = unconstrained_twin(robot, "computed torque")
-    names, links = list(twin.rigid.names), [each.link for each in twin.rigid.coordinates]
-    gains = {
-        "kp": joint_numbers("kp", kp, links),
-        "kd": joint_numbers("kd", kd, links),
-        "fast": joint_numbers("fast", fast, links, least=0.0),
-    }
-    if not any(gains["fast"]):
-        del gains["fast"]
-    if rate is not None:
-        real_number("rate", rate, "Hz", above=0)
-    profiles = joint_references(references, names)
+    twin = RigidTwin(robot)
+    require_tree(twin.system, "computed torque")
+    rigid, links = twin.rigid, [each.link for each in twin.rigid.coordinates]
+    gains = {"kp": joint_numbers("kp", kp, links), "kd": joint_numbers("kd", kd, links)}
+    damping = joint_numbers("fast", fast, links, least=0.0)
+    if any(damping):
+        gains["fast"] = damping
+    fields = {"rate": rate, "limit": limit, "sensors": sensors, "actuators": actuators}
+    profiles = joint_references(references, list(rigid.names))
+    gears = {link: each.gear for link, each in zip(rigid.inputs, twin.system.actuators, strict=True)}
     with building:
-        law = _ComputedTorqueLaw(twin, "fast" in gains)
-    peripherals: Any = {"sensors": sensors, "actuators": actuators}
-    return Feedback(law, rate=rate, limit=limit, gains=gains, references=profiles, **peripherals)
+        recoil = _recoil(twin) if any(damping) else None
+        law = ComputedTorqueLaw(gears, rigid.names, twin.system.names, rigid.casadi["inverse_dynamics"], recoil)
+    return composed(law, rigid.inputs, gains=gains, references=profiles, **fields)
 
 
-class _ComputedTorqueLaw:
-    """Law (t, x, gains) with the twin's equations as CasADi functions. It has no memory."""
+@dataclass(frozen=True)
+class ComputedTorqueLaw:
+    """Law of the inverse dynamics of a twin with coordinates `joints` and, with `recoil`, of damping."""
 
-    def __init__(self, twin: RigidTwin, fast: bool) -> None:
-        self._joints = list(twin.rigid.names)
-        self.links = tuple(twin.rigid.inputs)
-        self._gears = [each.gear for each in twin.system.actuators]
-        self._slow = twin.rigid.casadi["inverse_dynamics"]
-        self._recoil = _recoil(twin) if fast else None
-        self._names = list(twin.system.names)
+    gears: Mapping[str, float]
+    joints: tuple[str, ...]
+    coordinates: tuple[str, ...]
+    inverse_dynamics: ca.Function
+    recoil: ca.Function | None
 
-    def __repr__(self) -> str:
-        return f"computed torque of {', '.join(self.links)}"
-
-    def __deepcopy__(self, memo: Any) -> _ComputedTorqueLaw:
-        return self
-
-    def __call__(self, t: Any, x: Any, gains: Any) -> Any:
-        q, v = (ca.vertcat(*(x[derivative(name, order)] for name in self._joints)) for order in (0, 1))
-        r, dr, ddr = (ca.vertcat(*(x.reference(name, order) for name in self._joints)) for order in (0, 1, 2))
+    def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
+        q, v = (ca.vertcat(*(x[derivative(name, order)] for name in self.joints)) for order in range(2))
+        r, dr, ddr = (ca.vertcat(*(x.reference(name, order) for name in self.joints)) for order in range(3))
         kp, kd = ca.vertcat(gains["kp"]), ca.vertcat(gains["kd"])
-        force = self._slow(q, v, ddr + kd * (dr - v) + kp * (r - q))
-        if self._recoil is not None:
-            every = ca.vertcat(*(x[derivative(name)] for name in self._names))
-            force -= ca.vertcat(gains["fast"]) * self._recoil(q, every)
-        torques = [force[k] / gear for k, gear in enumerate(self._gears)]
-        return torques if isinstance(force, ca.SX) else np.array([float(each) for each in torques])
+        force = self.inverse_dynamics(q, v, ddr + kd * (dr - v) + kp * (r - q))
+        if self.recoil is not None:
+            rates = ca.vertcat(*(x[derivative(name)] for name in self.coordinates))
+            force -= ca.vertcat(gains["fast"]) * self.recoil(q, rates)
+        return {link: plain(force[k] / gear) for k, (link, gear) in enumerate(self.gears.items())}, {}
 
 
 def _recoil(twin: RigidTwin) -> ca.Function:
@@ -239,20 +232,24 @@ def elastic_joint_linearization(
     >>> law.gains["k0"].tolist(), law.gains["k3"].tolist()
     ([900.0], [22.0])
     """
-    twin = unconstrained_twin(robot, "feedback linearization")
-    system, names = twin.system, list(twin.rigid.names)
-    _require_elastic_joints(system)
-    links = [each.link for each in twin.rigid.coordinates]
-    coefficients = _error_coefficients(poles, links)
-    gains = {f"k{k}": coefficients[:, k].tolist() for k in range(ORDER)}
-    if rate is not None:
-        real_number("rate", rate, "Hz", above=0)
-    profiles = joint_references(references, names)
-    further = {derivative(name, 2): second_rate(each, f"references['{name}']") for name, each in profiles.items()}
+    twin = RigidTwin(robot)
+    require_tree(twin.system, "feedback linearization")
+    _require_elastic_joints(twin.system)
+    names, links = twin.rigid.names, [each.link for each in twin.rigid.coordinates]
+    if isinstance(poles, Mapping):
+        rows = [_polynomial(f"poles['{link}']", each) for link, each in complete_by_link("poles", poles, links)]
+    else:
+        rows = [_polynomial("poles", poles)] * len(links)
+    # coefficients of the errors and of their derivatives
+    gains = {f"k{k}": [row[k] for row in rows] for k in range(ORDER)}
+    fields = {"rate": rate, "limit": limit, "sensors": sensors, "actuators": actuators}
+    profiles = joint_references(references, list(names))
+    for name, each in list(profiles.items()):
+        profiles[derivative(name, 2)] = second_rate(each, f"references['{name}']")
+    motors = tuple(f"{link}.motor" for link in links)
     with building:
-        law = _LinearizingLaw(system, names, links)
-    peripherals: Any = {"sensors": sensors, "actuators": actuators}
-    return Feedback(law, rate=rate, limit=limit, gains=gains, references={**profiles, **further}, **peripherals)
+        law = LinearizingLaw(tuple(links), names, motors, _torques(twin.system, names, motors))
+    return composed(law, links, gains=gains, references=profiles, **fields)
 
 
 def _require_elastic_joints(system: System) -> None:
@@ -286,19 +283,7 @@ def _require_elastic_joints(system: System) -> None:
         )
 
 
-def _error_coefficients(poles: Any, links: list[str]) -> Array:
-    """Return the coefficients (joints, 4) of e'''' + k3 e''' + k2 e'' + k1 e' + k0 e."""
-    if isinstance(poles, Mapping):
-        for link in poles:
-            if link not in links:
-                raise KeyError(f"poles: there is no joint at {shown(link)}{suggestion(link, links)}")
-        if missing := [link for link in links if link not in poles]:
-            raise ValueError(f"poles: has none for '{missing[0]}'")
-        return np.array([_polynomial(f"poles['{link}']", poles[link]) for link in links])
-    return np.tile(_polynomial("poles", poles), (len(links), 1))
-
-
-def _polynomial(where: str, given: Any) -> Array:
+def _polynomial(where: str, given: Any) -> list[float]:
     sentence = f"{where} = {shown(given)}: must be four numbers with negative real parts (1/s), complex ones in pairs"
     if not isinstance(given, (list, tuple, np.ndarray)) or any(isinstance(each, (bool, np.bool_)) for each in given):
         raise TypeError(sentence)
@@ -308,47 +293,38 @@ def _polynomial(where: str, given: Any) -> Array:
     found = np.poly(values)
     if np.iscomplexobj(found):
         raise ValueError(sentence)
-    return np.asarray(found[:0:-1], dtype=float)
+    return found[:0:-1].tolist()  # type: ignore[no-any-return]
 
 
-class _LinearizingLaw:
-    """Law (t, x, gains) of the feedback linearization. It has no memory."""
+@dataclass(frozen=True)
+class LinearizingLaw:
+    """Law of the feedback linearization, with the function of the torques of all links."""
 
-    def __init__(self, system: System, joints: list[str], links: list[str]) -> None:
-        self._joints, self._motors = joints, [f"{link}.motor" for link in links]
-        self.links = tuple(links)
-        self._torques = _torques(system, joints, self._motors)
+    links: tuple[str, ...]
+    joints: tuple[str, ...]
+    motors: tuple[str, ...]
+    torques: ca.Function
 
-    def __repr__(self) -> str:
-        return f"feedback linearization of {', '.join(self.links)}"
-
-    def __deepcopy__(self, memo: Any) -> _LinearizingLaw:
-        return self
-
-    def __call__(self, t: Any, x: Any, gains: Any) -> Any:
+    def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         read = [
             ca.vertcat(*(x[derivative(name, order)] for name in names))
-            for order in (0, 1)
-            for names in (self._joints, self._motors)
+            for order in range(2)
+            for names in (self.joints, self.motors)
         ]
-        goals = [ca.vertcat(*(_goal(x, name, k) for name in self._joints)) for k in range(ORDER + 1)]
-        weights = [ca.vertcat(gains[f"k{k}"]) for k in range(ORDER)]
-        torques = self._torques(*read, *goals, *weights)
-        if isinstance(torques, ca.SX):
-            return [torques[k] for k in range(len(self.links))]
-        return torques.full().ravel()
+        second = [derivative(name, 2) for name in self.joints]
+        goals = [ca.vertcat(*(x.reference(name, order) for name in self.joints)) for order in range(3)]
+        goals += [ca.vertcat(*(x.reference(name, order) for name in second)) for order in (1, 2)]
+        torques = self.torques(*read, *goals, *(ca.vertcat(gains[f"k{k}"]) for k in range(ORDER)))
+        return {link: plain(torques[k]) for k, link in enumerate(self.links)}, {}
 
 
-def _goal(x: Any, name: str, order: int) -> Any:
-    return x.reference(name, order) if order <= 2 else x.reference(derivative(name, 2), order - 2)
-
-
-def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Function:
+def _torques(system: System, joints: Sequence[str], motors: Sequence[str]) -> ca.Function:
     """Return the function (q, theta, q', theta', r ... r'''', k0 ... k3) -> torques of the actuators."""
     n = len(joints)
     at, behind = ([system.index(name) for name in names] for names in (joints, motors))
     dynamics = system.casadi["inverse_dynamics"]
-    stiffness = ca.DM([_stiffness(system, name.rsplit(".", 1)[0]) for name in joints])
+    drives = [elastic_drive(system.robot.link(name.removesuffix(".q"))) for name in joints]
+    stiffness = ca.DM([drive.stiffness or 0.0 for drive in drives if drive is not None])
     q, theta, v, spin = (ca.SX.sym(name, n) for name in ("q", "theta", "v", "spin"))
     a, jerk, snap = (ca.SX.sym(name, n) for name in ("a", "jerk", "snap"))
 
@@ -383,10 +359,3 @@ def _torques(system: System, joints: list[str], motors: list[str]) -> ca.Functio
     torques = ca.substitute(torques, jerk, next_one)
     torques = ca.substitute(torques, a, here)
     return ca.Function("torques", [q, theta, v, spin, *goals, *weights], [ca.cse(ca.densify(torques))])
-
-
-def _stiffness(system: System, link: str) -> float:
-    drive = elastic_drive(system.robot.link(link))
-    assert drive is not None
-    assert drive.stiffness is not None
-    return float(drive.stiffness)

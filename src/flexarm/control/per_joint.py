@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,14 +10,12 @@ import numpy as np
 from scipy.linalg import null_space
 
 from flexarm.analysis.modes import locked_joints, modes
-from flexarm.analysis.rigid_kinematics import RigidTwin, require_tree
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import real_array, real_number
 from flexarm.profiles.parse import profile
 from flexarm.profiles.profile import Profile
-from flexarm.robot import Robot
 
 Side = Literal["motor", "joint"]
 VIBRATION_TO_BANDWIDTH = 2.0  # ratio of the lowest vibration with locked joints to the bandwidth
@@ -34,13 +32,6 @@ class DrivenJoint:
     link: str
     signal: str
     gear: float
-
-
-def as_system(robot: object) -> System:
-    """Return the system of a robot; raise TypeError for anything else."""
-    if not isinstance(robot, (Robot, System)):
-        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
-    return robot if isinstance(robot, System) else System(robot, native=False)
 
 
 def driven_joints(system: System, side: Side = "motor") -> list[DrivenJoint]:
@@ -88,7 +79,7 @@ def by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> dict[A
     return found
 
 
-def require_known(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> None:
+def require_known(name: str, given: Iterable[Any], links: Sequence[str]) -> None:
     """Raise KeyError for links without actuators."""
     for link in given:
         if link not in links:
@@ -96,24 +87,26 @@ def require_known(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> 
 
 
 def joint_numbers(name: str, given: Any, links: list[str], least: float | None = None) -> list[float]:
-    """Return one number for each joint, from one number for all, a list in order, or a mapping by link.
-
-    Numbers must be positive, or not below `least`.
-    """
+    """Return a number for each joint, above 0 or at least `least`, from one for all, a list in order, or a mapping."""
     bounds: Any = {"above": 0.0} if least is None else {"least": least}
     if isinstance(given, Mapping):
-        for link in given:
-            if link not in links:
-                raise KeyError(f"{name}: there is no joint at {shown(link)}{suggestion(link, links)}")
-        if missing := [link for link in links if link not in given]:
-            raise ValueError(f"{name}: has no number for '{missing[0]}'")
-        return [real_number(f"{name}['{link}']", given[link], **bounds) for link in links]
-    if isinstance(given, (list, tuple)) or hasattr(given, "shape"):
-        values = real_array(name, given)
-        if values.shape != (len(links),):
-            raise ValueError(f"{name} = {shown(given)}: must be one number, or one for each of {', '.join(links)}")
-        return [real_number(f"{name}[{k}]", float(value), **bounds) for k, value in enumerate(values)]
-    return [real_number(name, given, **bounds)] * len(links)
+        return [real_number(f"{name}['{link}']", each, **bounds) for link, each in complete_by_link(name, given, links)]
+    if not isinstance(given, (list, tuple)) and not hasattr(given, "shape"):
+        return [real_number(name, given, **bounds)] * len(links)
+    values = real_array(name, given)
+    if values.shape != (len(links),):
+        raise ValueError(f"{name} = {shown(given)}: must be one number, or one for each of {', '.join(links)}")
+    return [real_number(f"{name}[{k}]", float(value), **bounds) for k, value in enumerate(values)]
+
+
+def complete_by_link(name: str, given: Mapping[Any, Any], links: Sequence[str]) -> list[tuple[str, Any]]:
+    """Return the links with their values; raise errors for unknown and missing links."""
+    for link in given:
+        if link not in links:
+            raise KeyError(f"{name}: there is no joint at {shown(link)}{suggestion(link, links)}")
+    if missing := [link for link in links if link not in given]:
+        raise ValueError(f"{name}: has no number for '{missing[0]}'")
+    return [(link, given[link]) for link in links]
 
 
 def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:
@@ -121,13 +114,6 @@ def joint_references(given: Any, names: list[str]) -> dict[str, Profile]:
     links = [name.removesuffix(".q") for name in names]
     found = values_by_link("references", given, links)
     return {name: profile(found[link], f"references['{link}']") for name, link in zip(names, links, strict=True)}
-
-
-def unconstrained_twin(robot: Any, what: str) -> RigidTwin:
-    """Return a robot together with its rigid twin; raise ValueError if it has constraints."""
-    twin = RigidTwin(robot)
-    require_tree(twin.system, what)
-    return twin
 
 
 @dataclass(frozen=True)
@@ -171,8 +157,12 @@ def usual_gains(system: System, posture: Mapping[str, float], bandwidth: float |
     >>> usual_gains(rod, {}).kp["rod"]  # (2 pi)^2
     39.48
     """
-    if bandwidth is None:
-        bandwidth = _round(_supported_bandwidth(system, posture))
+    if bandwidth is None:  # that flexible links and drives allow
+        bandwidth = RIGID_BANDWIDTH_HZ
+        if any(each.kind != "joint" for each in system.coordinates):
+            found = modes(system, q=dict(posture), joints=locked_joints(system, dict(posture)))
+            vibrations = found.frequencies[~found.rigid & (found.frequencies > 0)]  # an unstable motion has none
+            bandwidth = _round(float(vibrations.min()) / VIBRATION_TO_BANDWIDTH) if vibrations.size else bandwidth
     omega = 2 * np.pi * real_number("bandwidth", bandwidth, "Hz", above=0)
     inertia = _effective_inertias(system, posture)
     kp = {link: _round(each * omega**2) for link, each in inertia.items()}
@@ -181,20 +171,8 @@ def usual_gains(system: System, posture: Mapping[str, float], bandwidth: float |
     return UsualGains(bandwidth, kp, kd, ki)
 
 
-def _supported_bandwidth(system: System, posture: Mapping[str, float]) -> float:
-    """Return the bandwidth (Hz) that flexible links and drives allow."""
-    if all(each.kind == "joint" for each in system.coordinates):
-        return RIGID_BANDWIDTH_HZ
-    found = modes(system, q=dict(posture), joints=locked_joints(system, dict(posture)))
-    vibrations = found.frequencies[~found.rigid & (found.frequencies > 0)]  # an unstable motion has none
-    return float(vibrations.min()) / VIBRATION_TO_BANDWIDTH if vibrations.size else RIGID_BANDWIDTH_HZ
-
-
 def _effective_inertias(system: System, posture: Mapping[str, float]) -> dict[str, float]:
-    """Return the inertia that each joint of the rigid twin moves, rotors included, by link.
-
-    Joints in loops get a share of the inertia that all of them move together.
-    """
+    """Return the inertia that each joint of the rigid twin moves, rotors included, by link; loops share theirs."""
     twin = System(system.robot.rigid(), native=False)
     given = {name: value for name, value in posture.items() if name in twin.names}
     joints = {each.link: twin.joint(each.link).index for each in driven_joints(system)}

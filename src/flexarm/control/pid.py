@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,14 +12,13 @@ from flexarm.control.feedforward import given_feedback
 from flexarm.control.per_joint import (
     DrivenJoint,
     Side,
-    as_system,
     by_link,
     driven_joints,
     numbers_by_link,
     values_by_link,
 )
 from flexarm.dynamics.quantity_names import derivative
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.feedback.actuators import Actuator
 from flexarm.feedback.composition import Answer, LawComponent, combined_feedback, composed, links_of
 from flexarm.feedback.feedback import Feedback
@@ -118,11 +117,11 @@ class ErrorLaw:
         return x.reference(joint.signal, order) - x[derivative(joint.signal, order)]
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
-        return {each.link: self._torque(x, each, gains) for each in self.joints}, {}
-
-    def _torque(self, x: LawView, joint: DrivenJoint, gains: Mapping[str, Any]) -> Any:
-        kp, kd = (gains[f"{name}.{joint.link}"] for name in ("kp", "kd"))
-        return (kp * self.error(x, joint) + kd * self.error(x, joint, 1)) / joint.gear
+        torques = {}
+        for each in self.joints:
+            kp, kd = gains[f"kp.{each.link}"], gains[f"kd.{each.link}"]
+            torques[each.link] = (kp * self.error(x, each) + kd * self.error(x, each, 1)) / each.gear
+        return torques, {}
 
 
 def joint_feedback(
@@ -132,29 +131,29 @@ def joint_feedback(
     joints = driven_joints(system, side)
     links = [each.link for each in joints]
     stiffnesses = numbers_by_link("kp", kp, links, "N m/rad or N/m")
-    reason = "kp does not name it; kp may be zero"
+    reason = NOT_NAMED
+    require_chosen("references", references, links, stiffnesses)
     if system.constraints and not isinstance(kp, Mapping) and isinstance(references, Mapping):
         named = by_link("references", references, links)
         stiffnesses = {link: value for link, value in stiffnesses.items() if link in named} or stiffnesses
         reason = "references do not name it"
-    chosen = [each for each in joints if each.link in stiffnesses]
     require_chosen("kd", kd, links, stiffnesses, reason)
-    require_chosen("references", references, links, stiffnesses)
-    dampings = numbers_by_link("kd", kd, [each.link for each in chosen], "N m s/rad or N s/m")
-    profiles = values_by_link("references", references, [each.link for each in chosen])
+    chosen = [each for each in joints if each.link in stiffnesses]
+    links = [each.link for each in chosen]
+    dampings = numbers_by_link("kd", kd, links, "N m s/rad or N s/m")
+    profiles = values_by_link("references", references, links)
     gains = {f"kp.{link}": value for link, value in stiffnesses.items()}
     gains |= {f"kd.{link}": dampings.get(link, 0.0) for link in stiffnesses}
-    signals = {each.signal: profiles[each.link] for each in chosen}
     law = ErrorLaw(tuple(chosen))
-    return composed(law, [each.link for each in chosen], gains=gains, references=signals, **fields), law
+    signals = {each.signal: profiles[each.link] for each in chosen}
+    return composed(law, links, gains=gains, references=signals, **fields), law
+
+
+NOT_NAMED = "kp does not name it; kp may be zero"
 
 
 def require_chosen(
-    name: str,
-    given: Any,
-    links: Sequence[str],
-    chosen: Mapping[str, float],
-    reason: str = "kp does not name it; kp may be zero",
+    name: str, given: Any, links: Sequence[str], chosen: Collection[str], reason: str = NOT_NAMED
 ) -> None:
     """Raise ValueError if a link that has an actuator, but gets no torque, is named."""
     for link in given if isinstance(given, Mapping) else ():
@@ -242,22 +241,25 @@ def pid(
     fields = {"limit": limit, "rate": rate, "sensors": sensors, "actuators": actuators}
     base, errors = joint_feedback(system, kp, kd, references, side, fields)
     links = links_of(base) or ()
-    require_chosen("ki", ki, system.inputs, dict.fromkeys(links, 0.0))
+    require_chosen("ki", ki, system.inputs, links)
     slopes = numbers_by_link("ki", ki, links, "N m/(rad s) or N/(m s)")
     if tracking_time is not None:
-        _require_period(real_number("tracking_time", tracking_time, "s", above=0), rate)
+        real_number("tracking_time", tracking_time, "s", above=0)
+        if rate is not None and tracking_time * rate < 1:
+            period = f"{1 / rate:g} s"
+            raise ValueError(f"tracking_time = {tracking_time:g} s: must be at least the law's period, {period}")
     added = given_feedback(system, feedforward, rate)
     whole: dict[str, Any] = {**fields, "gains": base.gains, "references": base.references}
     if added is not None:
         whole = combined_feedback(base, added)
     limits = replace(base, limit=whole["limit"], actuators=whole["actuators"]).limits(system)
     limited = {link: float(each) for link, each in zip(system.inputs, limits) if np.isfinite(each) and link in links}
-    given = whole["gains"]
+    given, slopes = whole["gains"], {link: slopes.get(link, 0.0) for link in links}
     whole["gains"] = {
         **given,
-        **{f"ki.{link}": slopes.get(link, 0.0) for link in links},
+        **{f"ki.{link}": each for link, each in slopes.items()},
         **{f"limit.{link}": each for link, each in limited.items()},
-        **{f"reset.{link}": _reset_rate(link, slopes.get(link, 0.0), given, tracking_time, rate) for link in limited},
+        **{f"reset.{link}": _reset_rate(link, slopes[link], given, tracking_time, rate) for link in limited},
     }
     whole["states"] = {**(whole.get("states") or {}), **{f"integral.{link}": 0.0 for link in links}}
     law = IntegralLaw(errors, None if added is None else LawComponent.of(added), tuple(limited))
@@ -293,11 +295,6 @@ class IntegralLaw:
                 rate = rate + gains[f"reset.{link}"] * (saturated - torques[link])
             rates[name] = rate if x.period is None else x.state(name) + x.period * rate
         return {**torques, **added}, rates
-
-
-def _require_period(tracking_time: float, rate: float | None) -> None:
-    if rate is not None and tracking_time * rate < 1:
-        raise ValueError(f"tracking_time = {tracking_time:g} s: must be at least the law's period, {1 / rate:g} s")
 
 
 def _reset_rate(

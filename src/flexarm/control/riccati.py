@@ -6,12 +6,11 @@ Modes that inputs do not reach or outputs do not show are reported by name (Popo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from flexarm.analysis.state_space import StateSpace
+from flexarm.analysis.state_space import StateSpace, python_control
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number
 
@@ -24,13 +23,7 @@ Cost = tuple[Array, Array, Array]
 
 
 def require_reachable(A: Array, B: Array, names: Sequence[str], by: str, dt: float | None = None) -> None:
-    """Raise ValueError if an undamped mode is not reached; `by` ends the message, "cannot be moved by 'fore'"."""
-    for pole, state in _unreached(A, B, dt):
-        raise ValueError(f"{describe_mode(pole, state, names, dt)} {by}")
-
-
-def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Array]]:
-    """Return the poles of undamped modes that B does not reach, with the shares of the states in them."""
+    """Raise ValueError if B does not reach an undamped mode; `by` ends the message, "cannot be moved by 'fore'"."""
     from scipy.linalg import matrix_balance
 
     balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
@@ -39,7 +32,6 @@ def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Arra
     pushed = pushed[:, sizes > 0] / sizes[sizes > 0]
     values, vectors = np.linalg.eig(balanced)
     fastest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
-    out = []
     for pole, vector in zip(values, vectors.T, strict=True):
         grows = pole.real >= -DECAY_TOLERANCE * fastest if dt is None else abs(pole) >= 1 - 1e-9
         if not grows or pole.imag < 0:
@@ -50,8 +42,8 @@ def _unreached(A: Array, B: Array, dt: float | None) -> list[tuple[complex, Arra
         if found[-1] <= REACHABILITY_TOLERANCE * found[0]:
             unreached = np.abs(left[:, -1])
             shares = unreached * np.abs(vector)
-            out.append((complex(pole), shares if shares.max() > 1e-6 * unreached.max() else unreached))
-    return out
+            state = shares if shares.max() > 1e-6 * unreached.max() else unreached
+            raise ValueError(f"{describe_mode(complex(pole), state, names, dt)} {by}")
 
 
 def describe_mode(pole: complex, shares: Array, names: Sequence[str], dt: float | None = None) -> str:
@@ -67,18 +59,14 @@ def describe_mode(pole: complex, shares: Array, names: Sequence[str], dt: float 
 def output_rows(model: StateSpace, names: Sequence[str], where: str) -> tuple[Array, Array]:
     """Return C and D of outputs or states by name."""
     outputs, states = ([each.name for each in part] for part in (model.outputs, model.states))
-    C, D = np.zeros((len(names), len(model.A))), np.zeros((len(names), model.B.shape[1]))
-    for k, name in enumerate(names):
-        if name in outputs:
-            C[k], D[k] = model.C[outputs.index(name)], model.D[outputs.index(name)]
-        elif name in states:
-            C[k, states.index(name)] = 1.0
-        else:
-            names_available = list(dict.fromkeys([*outputs, *states]))
-            raise KeyError(
-                f"{where}: the model has no output or state {shown(name)}{suggestion(name, names_available)}"
-            )
-    return C, D
+    n, known = len(states), [*outputs, *states]
+    C, D = np.vstack([model.C, np.eye(n)]), np.vstack([model.D, np.zeros((n, model.D.shape[1]))])
+    for name in names:
+        if name not in known:
+            hint = suggestion(name, [*dict.fromkeys(known)])
+            raise KeyError(f"{where}: the model has no output or state {shown(name)}{hint}")
+    rows = [known.index(name) for name in names]
+    return C[rows], D[rows]
 
 
 def positive_number(where: str, value: Any) -> float:
@@ -157,15 +145,6 @@ def integrated_gramian(F: Array, W: Array, dt: float) -> Array:
         found = found + onward @ found @ onward.T
         onward = onward @ onward
     return np.asarray((found + found.T) / 2)
-
-
-def python_control(what: str) -> ModuleType:
-    """Import python-control; raise ModuleNotFoundError with advice if it is missing."""
-    try:
-        import control
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(f"{what} needs python-control: pip install 'control>=0.10.1'") from None
-    return control  # type: ignore[no-any-return]
 
 
 def regulator_gain(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from flexarm.analysis.state_space import StateSpace
-from flexarm.control.augmented_model import DesignTask
 from flexarm.control.linear_controller import LinearController, actuator_limits
-from flexarm.control.lqg import compensator
+from flexarm.control.lqg import DesignTask, compensator
 from flexarm.control.riccati import output_rows, positive_by_name
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion, warn
@@ -21,7 +19,6 @@ from flexarm.foundation.validation import Array, real_number
 MAX_POLE_RATIO = 20.0  # largest closed-loop pole, relative to the fastest pole of the models and the first design
 EARLY_TIME_COUNT, LATE_TIME_COUNT = 50, 150  # times at which responses are evaluated before and after settling
 UNSTABLE_VALUE = 1e80  # value of requirements that cannot be evaluated
-MODEL_FIELDS = ("A", "B", "C", "watched", "x0")
 SHARPNESS_SEQUENCE = (2.0, 8.0, 32.0)  # of the smooth maximum
 MAX_ITERATIONS = 200
 
@@ -37,88 +34,50 @@ class DesignModel:
     x0: Array
 
 
-@dataclass(frozen=True, eq=False)
 class ModelSet:
-    """Requirements on closed loops, as functions of the gains of a compensator, stacked in a vector."""
+    """Requirements on closed loops, as functions of the gains of a compensator, stacked in a vector.
 
-    start: LinearController
-    plants: list[DesignModel]
-    bounds: Array
-    within: float
-    room: Array
+    `first` are the gains of the first design, `scales` the characteristic sizes of gains, `fastest` the largest allowed
+    magnitude of poles. Outputs are evaluated at all `times` but the early ones.
+    """
 
-    @cached_property
-    def _task(self) -> DesignTask:
-        return DesignTask(self.start.model, {}, self.start.references)
-
-    @cached_property
-    def _first(self) -> tuple[Array, Array]:
-        """Return K and L of the first design."""
-        K, L = self.start.K, self.start.L
-        assert K is not None
-        assert L is not None
-        return K, L
-
-    @cached_property
-    def first(self) -> Array:
-        """Return the gains of the first design as a vector."""
-        return np.concatenate([each.ravel() for each in self._first])
-
-    @cached_property
-    def scales(self) -> Array:
-        """Return the characteristic size of each gain."""
-        parts = np.split(np.abs(self.first), [self._first[0].size])
-        return np.concatenate([np.full(each.shape, each.max() or 1.0) for each in parts])
-
-    @cached_property
-    def fastest(self) -> float:
-        """Return the largest allowed magnitude of closed-loop poles."""
-        every = [self.start.closed_loop().poles, *(np.linalg.eigvals(each.A) for each in self.plants)]
-        return MAX_POLE_RATIO * float(np.abs(np.concatenate(every)).max())
-
-    @cached_property
-    def times(self) -> Array:
-        """Return the times at which commands are evaluated; outputs are evaluated at all but the early ones."""
-        return self.within * np.concatenate(
-            [np.linspace(0, 1, EARLY_TIME_COUNT, endpoint=False), np.linspace(1, 5, LATE_TIME_COUNT)]
-        )
-
-    def gains(self, row: Array) -> tuple[Array, Array]:
-        """Return K and L of a vector of gains."""
-        K0, L0 = self._first
-        K, L = np.split(row, [K0.size])
-        return K.reshape(K0.shape), L.reshape(L0.shape)
-
-    def design(self, row: Array) -> LinearController:
-        """Return the controller of a vector of gains."""
-        return compensator(self._task, list(self.start.measured), *self.gains(row))
-
-    def requirements(self, row: Array) -> Array:
-        """Return all requirements, each relative to its allowed value."""
-        K, L = self.gains(row)
-        model = self.start.model
-        C0 = self._measured
-        inner = model.A - model.B @ K - L @ C0
-        return np.concatenate([self._evaluate(plants, K, L, inner) for plants in self._stacked_models])
-
-    @cached_property
-    def _stacked_models(self) -> list[DesignModel]:
-        """Return the plants of equal order as stacked matrices."""
-        orders = sorted({len(each.A) for each in self.plants})
-        groups = [[each for each in self.plants if len(each.A) == order] for order in orders]
-        return [
-            DesignModel(*(np.stack([getattr(each, name) for each in group]) for name in MODEL_FIELDS))
-            for group in groups
-        ]
-
-    @cached_property
-    def _measured(self) -> Array:
-        C, D = output_rows(self.start.model, self.start.measured, "start")
+    def __init__(
+        self, start: LinearController, plants: list[DesignModel], bounds: Array, within: float, room: Array
+    ) -> None:
+        assert start.K is not None
+        assert start.L is not None
+        self.start, self.plants, self.bounds, self.within, self.room = start, plants, bounds, within, room
+        self.K0, self.L0 = start.K, start.L
+        self.first = np.concatenate([self.K0.ravel(), self.L0.ravel()])
+        self.scales = np.concatenate([np.full(each.size, np.abs(each).max() or 1.0) for each in (self.K0, self.L0)])
+        every = [start.closed_loop().poles, *(np.linalg.eigvals(each.A) for each in plants)]
+        self.fastest = MAX_POLE_RATIO * float(np.abs(np.concatenate(every)).max())
+        early = np.linspace(0, 1, EARLY_TIME_COUNT, endpoint=False)
+        self.times = within * np.concatenate([early, np.linspace(1, 5, LATE_TIME_COUNT)])
+        self.measured, D = output_rows(start.model, start.measured, "start")
         if D.any():
             raise ValueError(
                 "start: inputs act on its outputs at once (D is not zero); take a model that is not reduced"
             )
-        return C
+        orders = sorted({len(each.A) for each in plants})  # plants of equal order are stacked
+        groups = ([vars(each).values() for each in plants if len(each.A) == order] for order in orders)
+        self._stacked = [DesignModel(*map(np.stack, zip(*group, strict=True))) for group in groups]
+
+    def gains(self, row: Array) -> tuple[Array, Array]:
+        """Return K and L of a vector of gains."""
+        K, L = np.split(row, [self.K0.size])
+        return K.reshape(self.K0.shape), L.reshape(self.L0.shape)
+
+    def design(self, row: Array) -> LinearController:
+        """Return the controller of a vector of gains."""
+        task = DesignTask(self.start.model, {}, self.start.references)
+        return compensator(task, list(self.start.measured), *self.gains(row))
+
+    def requirements(self, row: Array) -> Array:
+        """Return all requirements, each relative to its allowed value."""
+        (K, L), model = self.gains(row), self.start.model
+        inner = model.A - model.B @ K - L @ self.measured
+        return np.concatenate([self._evaluate(plants, K, L, inner) for plants in self._stacked])
 
     def _evaluate(self, plants: DesignModel, K: Array, L: Array, inner: Array) -> Array:
         """Return the requirements of stacked plants of equal order."""
@@ -203,7 +162,6 @@ def robust_lqg(
             f"no compensator of this order was found that meets all requirements: the worst is {worst:.3g} of what is "
             "allowed; allow more, start from another design, or take models that differ less",
             ValidityWarning,
-            stacklevel=2,
         )
     return replace(family.design(found), worst=worst)
 
@@ -216,7 +174,10 @@ def _model_set(start: Any, models: Any, impulse: Any, settled: Any, within: Any,
     if not isinstance(models, Sequence) or not models or not all(isinstance(each, StateSpace) for each in models):
         raise TypeError(f"models = {shown(models)}: must be a list of linear models, from fa.linearize")
     within = real_number("within", within, "s", above=0)
-    pushes, bounds = _impulses(impulse), positive_by_name("settled", settled)
+    if not isinstance(impulse, Mapping) or not impulse:
+        raise TypeError(f"impulse = {shown(impulse)}: must be impulses by input, {{'tip.fx': 1.0}}")
+    pushes = {str(name): real_number(f"impulse['{name}']", value) for name, value in impulse.items()}
+    bounds = positive_by_name("settled", settled)
     limits = {} if limit is None else actuator_limits(limit, start.model)
     actors = [each.name for each in start.model.inputs]
     for name in limits:
@@ -228,12 +189,6 @@ def _model_set(start: Any, models: Any, impulse: Any, settled: Any, within: Any,
         raise ValueError(f"limit: '{name}' takes {abs(start.model.held[name]):.4g} to hold the posture alone")
     plants = [_design_model(start, each, k, pushes, bounds) for k, each in enumerate(models)]
     return ModelSet(start, plants, np.array(list(bounds.values())), within, room)
-
-
-def _impulses(given: Any) -> dict[str, float]:
-    if not isinstance(given, Mapping) or not given:
-        raise TypeError(f"impulse = {shown(given)}: must be impulses by input, {{'tip.fx': 1.0}}")
-    return {str(name): real_number(f"impulse['{name}']", value) for name, value in given.items()}
 
 
 def _design_model(

@@ -6,7 +6,7 @@ impulses decay as the vibration does, which is exact at the modelled frequency a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,43 +29,22 @@ if TYPE_CHECKING:
 DEFAULT_RESIDUAL = 0.05  # residual vibration of EI shapers, relative to the unshaped vibration
 
 
-def _zv(tolerance: float) -> list[float]:
-    return [1 / 2, 1 / 2]
+KINDS = ("zv", "zvd", "zvdd", "ei", "two-hump-ei", "three-hump-ei")
 
 
-def _zvd(tolerance: float) -> list[float]:
-    return [1 / 4, 1 / 2, 1 / 4]
-
-
-def _zvdd(tolerance: float) -> list[float]:
-    return [1 / 8, 3 / 8, 3 / 8, 1 / 8]
-
-
-def _ei(tolerance: float) -> list[float]:
-    return [(1 + tolerance) / 4, (1 - tolerance) / 2, (1 + tolerance) / 4]
-
-
-def _two_hump(tolerance: float) -> list[float]:
-    X = (tolerance**2 * (np.sqrt(1 - tolerance**2) + 1)) ** (1 / 3)
-    first = (3 * X**2 + 2 * X + 3 * tolerance**2) / (16 * X)
-    return [first, 1 / 2 - first, 1 / 2 - first, first]
-
-
-def _three_hump(tolerance: float) -> list[float]:
-    first = (1 + 3 * tolerance + 2 * np.sqrt(2 * (tolerance**2 + tolerance))) / 16
-    second = (1 - tolerance) / 4
-    return [first, second, 1 - 2 * (first + second), second, first]
-
-
-KINDS: dict[str, Callable[[float], list[float]]] = {
-    "zv": _zv,
-    "zvd": _zvd,
-    "zvdd": _zvdd,
-    "ei": _ei,
-    "two-hump-ei": _two_hump,
-    "three-hump-ei": _three_hump,
-}
-"""Amplitudes of impulses half a period apart, without damping, as functions of the allowed residual vibration."""
+def _amplitudes(kind: str, V: float) -> list[float]:
+    """Return the amplitudes of impulses half a period apart, without damping; V is the allowed residual vibration."""
+    X = (V**2 * (np.sqrt(1 - V**2) + 1)) ** (1 / 3)
+    two = (3 * X**2 + 2 * X + 3 * V**2) / (16 * X)
+    three, next_three = (1 + 3 * V + 2 * np.sqrt(2 * (V**2 + V))) / 16, (1 - V) / 4
+    return {
+        "zv": [1 / 2, 1 / 2],
+        "zvd": [1 / 4, 1 / 2, 1 / 4],
+        "zvdd": [1 / 8, 3 / 8, 3 / 8, 1 / 8],
+        "ei": [(1 + V) / 4, (1 - V) / 2, (1 + V) / 4],
+        "two-hump-ei": [two, 1 / 2 - two, 1 / 2 - two, two],
+        "three-hump-ei": [three, next_three, 1 - 2 * (three + next_three), next_three, three],
+    }[kind]
 
 
 @dataclass(frozen=True)
@@ -111,19 +90,6 @@ class Shaper:
         """Time by which a command becomes longer (s)."""
         return self.delays[-1]
 
-    def _warn_of_short_moves(self, given: Profile) -> None:
-        """Warn if a move is shorter than the shaper, which then more than doubles it; steps have no duration."""
-        breaks = [each for each in given.breaks if np.isfinite(each)]
-        length = breaks[-1] - breaks[0] if breaks else 0.0
-        if 0 < length < self.duration:
-            warn(
-                f"the {self.kind} shaper delays by up to {self.duration:.3g} s, more than {given!r} takes "
-                f"({length:.3g} s): the move becomes more than twice as long; take a shaper of fewer impulses, or a "
-                "slower move",
-                ValidityWarning,
-                stacklevel=3,
-            )
-
     def __call__(self, command: Any) -> Profile:
         """Return the shaped command.
 
@@ -146,7 +112,15 @@ class Shaper:
         if isinstance(command, Shaper):
             raise TypeError("a shaper shapes a command; shapers together are fa.shaper(kind, frequency=[f1, f2])")
         given = profile(command, "command")
-        self._warn_of_short_moves(given)
+        breaks = [each for each in given.breaks if np.isfinite(each)]
+        length = breaks[-1] - breaks[0] if breaks else 0.0  # steps have no duration
+        if 0 < length < self.duration:
+            warn(
+                f"the {self.kind} shaper delays by up to {self.duration:.3g} s, more than {given!r} takes "
+                f"({length:.3g} s): the move becomes more than twice as long; take a shaper of fewer impulses, or a "
+                "slower move",
+                ValidityWarning,
+            )
         return copied(given, self.amplitudes, self.delays, f"{self.kind}-shaped {given.name}")
 
     def residual(self, frequency: Any, ratio: float = 0.0) -> Array:
@@ -167,9 +141,7 @@ class Shaper:
         f = np.atleast_1d(real_array("frequency", frequency))
         if f.ndim > 1:
             raise ValueError(f"frequency has shape {f.shape}: must be one frequency (Hz), or a list of them")
-        real_number("ratio", ratio, least=0)
-        if ratio >= 1:
-            raise ValueError(f"ratio = {ratio:g}: must be below 1; what is over-damped does not vibrate")
+        _require_vibration(real_number("ratio", ratio, least=0))
         omega = 2 * np.pi * f[:, None]
         A, t = np.array(self.amplitudes), np.array(self.delays)
         turned = np.exp((ratio * omega + 1j * omega * np.sqrt(1 - ratio**2)) * (t - t[-1]))
@@ -201,22 +173,19 @@ class Shaper:
 
     def _band_edge(self, f0: float, ratio: float, residual: float, way: int) -> float:
         """Return the relative distance from a frequency to the edge of the band, downwards or upwards (`way`)."""
-        steps = np.linspace(0, 1 if way < 0 else 3, 20001)[1:]
-        left = self._residual_at(f0, ratio, way, steps)
-        beyond = np.flatnonzero(left > residual * (1 + 1e-9))
-        if not len(beyond):
+        steps = np.linspace(0, 1 if way < 0 else 3, 20001)
+        beyond = self.residual(f0 * (1 + way * steps), ratio) > residual * (1 + 1e-9)
+        if not beyond[1:].any():
             return float(steps[-1])
-        low, high = (0.0 if beyond[0] == 0 else float(steps[beyond[0] - 1])), float(steps[beyond[0]])
+        first = 1 + int(beyond[1:].argmax())
+        low, high = float(steps[first - 1]), float(steps[first])
         for _ in range(60):
             middle = (low + high) / 2
-            if self._residual_at(f0, ratio, way, np.array([middle]))[0] > residual * (1 + 1e-12):
+            if self.residual(f0 * (1 + way * middle), ratio) > residual * (1 + 1e-12):
                 high = middle
             else:
                 low = middle
         return low
-
-    def _residual_at(self, f0: float, ratio: float, way: int, steps: Array) -> Array:
-        return self.residual(f0 * (1 + way * steps), ratio)
 
     def plot(self, frequencies: Any = None) -> Figure:
         """Plot the residual vibration over frequency (the sensitivity curve).
@@ -294,7 +263,7 @@ def shaper(
     (0.0, 0.25, 0.5)
     """
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"kind = {shown(kind)}: there is no such shaper{suggestion(kind, list(KINDS))}")
+        raise ValueError(f"kind = {shown(kind)}: there is no such shaper{suggestion(kind, KINDS)}")
     residual = real_number("residual", residual, above=0)
     if residual >= 1:
         raise ValueError(f"residual = {residual:g}: must be below 1, a part of the unshaped vibration")
@@ -310,10 +279,15 @@ def shaper(
     pairs = _check_modes(frequency, ratio) if robot is None else _robot_modes(robot, modes, q, joints)
     amplitudes, delays = np.ones(1), np.zeros(1)
     for f, zeta in pairs:
-        own, after = _impulses(kind, f, zeta, residual)
-        amplitudes, delays = np.outer(amplitudes, own).ravel(), np.add.outer(delays, after).ravel()
+        own, root = np.array(_amplitudes(kind, residual)), np.sqrt(1 - zeta**2)
+        number = np.arange(len(own))  # impulses half a damped period apart decay with the vibration
+        own = own * np.exp(-zeta * np.pi / root * number)
+        amplitudes = np.outer(amplitudes, own / own.sum()).ravel()
+        delays = np.add.outer(delays, number / (2 * f * root)).ravel()
     order = np.argsort(delays, kind="stable")
-    amplitudes, delays = _merge(amplitudes[order], delays[order])
+    amplitudes, delays = amplitudes[order], delays[order]
+    fresh = np.append(True, np.diff(delays) > 1e-12 * max(delays[-1], 1e-300))
+    amplitudes, delays = np.add.reduceat(amplitudes, np.flatnonzero(fresh)), delays[fresh]  # merged at equal times
     frequencies, ratios = zip(*pairs)
     return Shaper(kind, frequencies, ratios, tuple(amplitudes.tolist()), tuple(delays.tolist()))
 
@@ -325,14 +299,16 @@ def _check_modes(frequency: Any, ratio: Any) -> list[tuple[float, float]]:
         raise ValueError(f"frequency = {shown(frequency)}: must be one or more frequencies (Hz)")
     if len(ratios) != len(frequencies):
         raise ValueError(f"ratio: {len(ratios)} of them for {len(frequencies)} frequencies; give one for each, or one")
-    found = [
-        (real_number("frequency", f, "Hz", above=0), real_number("ratio", zeta, least=0))
-        for f, zeta in zip(frequencies, ratios)
-    ]
-    for f, zeta in found:
-        if zeta >= 1:
-            raise ValueError(f"ratio = {zeta:g} (at {f:g} Hz): must be below 1; what is over-damped does not vibrate")
-    return found
+    frequencies = [real_number("frequency", f, "Hz", above=0) for f in frequencies]
+    ratios = [real_number("ratio", zeta, least=0) for zeta in ratios]
+    for f, zeta in zip(frequencies, ratios):
+        _require_vibration(zeta, f" (at {f:g} Hz)")
+    return list(zip(frequencies, ratios))
+
+
+def _require_vibration(ratio: float, where: str = "") -> None:
+    if ratio >= 1:
+        raise ValueError(f"ratio = {ratio:g}{where}: must be below 1; what is over-damped does not vibrate")
 
 
 def _robot_modes(robot: Robot | System, count: int, q: Vector, joints: Any) -> list[tuple[float, float]]:
@@ -349,17 +325,3 @@ def _robot_modes(robot: Robot | System, count: int, q: Vector, joints: Any) -> l
         if zeta >= 1:
             raise ValueError(f"the mode at {f:g} Hz is over-damped (ratio {zeta:.3g}): it does not vibrate")
     return pairs[:count]
-
-
-def _impulses(kind: str, f: float, zeta: float, residual: float) -> tuple[Array, Array]:
-    """Return amplitudes and delays for one mode: half a damped period apart, decaying with the vibration."""
-    plain = np.array(KINDS[kind](residual))
-    root = np.sqrt(1 - zeta**2)
-    decay = np.exp(-zeta * np.pi / root * np.arange(len(plain)))
-    return plain * decay / (plain * decay).sum(), np.arange(len(plain)) / (2 * f * root)
-
-
-def _merge(amplitudes: Array, delays: Array) -> tuple[Array, Array]:
-    """Merge impulses at equal times."""
-    fresh = np.append(True, np.diff(delays) > 1e-12 * max(delays[-1], 1e-300))
-    return np.add.reduceat(amplitudes, np.flatnonzero(fresh)), delays[fresh]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.control.per_joint import DrivenJoint, as_system, driven_joints, require_known
+from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.quantity_names import derivative, strain_name
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView
@@ -80,7 +80,7 @@ def strain_feedback(
     """
     system = as_system(robot)
     joints = {each.link: each for each in driven_joints(system)}
-    require_known("link", {link: None} if isinstance(link, str) else {shown(link): None}, list(joints))
+    require_known("link", [link if isinstance(link, str) else shown(link)], list(joints))
     place = real_number("x", x, "m", least=0)
     gauge = _gauge(system, system.robot.link(link), place)
     gains = {

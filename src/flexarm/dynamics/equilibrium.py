@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Literal
 
 import numpy as np
 
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.stiffening import exact_system, system_for_posture
-from flexarm.dynamics.system import System
+from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import exact_model_hint, warn_of_posture
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
@@ -150,6 +151,15 @@ def _holding(system: System, loose: list[int]) -> str:
 MAX_NEWTON_ITERATIONS = 50
 MAX_NEWTON_CHANGE = 0.3  # largest accepted change in one step, in units of a coordinate's size
 INITIAL_LOAD_STEP, MIN_LOAD_STEP = 0.25, 1e-4  # increments of the load, as shares of gravity
+
+
+def posture_at(robot: Robot | System, q: Vector | Literal["equilibrium"]) -> Array:
+    """Return a posture: the one given, or for "equilibrium" that in which the robot rests."""
+    if not isinstance(q, str):
+        return as_system(robot).posture(q)
+    if q != "equilibrium":
+        raise ValueError(f"q = {q!r}: must be 'equilibrium', or coordinates by name or as an array")
+    return equilibrium(robot)
 
 
 def equilibrium(robot: Robot | System, q: Vector = None) -> Array:

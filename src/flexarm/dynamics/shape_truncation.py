@@ -132,7 +132,9 @@ class Truncation:
             error, own, refined = found.worst(WARNING_WEIGHT)
             if error > MAX_TRUNCATION_ERROR:
                 lines.append(f"joints {joints}: a mode at {refined:.4g} Hz is computed as {own:.4g} Hz")
-        wanted = [f"{family}={n} of '{link}'" for link, families in self.shapes.items() for family, n in families.items()]
+        wanted = [
+            f"{family}={n} of '{link}'" for link, families in self.shapes.items() for family, n in families.items()
+        ]
         return "\n".join([*lines, *([f"take {', '.join(wanted)}"] if wanted else [])])
 
     @property

@@ -450,3 +450,10 @@ class System(SystemGeometry):
 
         found = LinkSectionForces(Balance(self, q, v, a, loads, constraint_forces), number).forces(places)
         return found[..., 0, :] if np.ndim(x) == 0 else found
+
+
+def as_system(robot: object, native: Native = False) -> System:
+    """Return the equations of motion of a robot; raise TypeError for anything else."""
+    if not isinstance(robot, (Robot, System)):
+        raise TypeError(f"robot = {shown(robot)}: must be a Robot or a System")
+    return robot if isinstance(robot, System) else System(robot, native=native)

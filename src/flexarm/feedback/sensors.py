@@ -86,7 +86,6 @@ def warn_of_unread_sensors(names: Sequence[str]) -> None:
         warn(
             f"sensors: the law has never looked at {', '.join(map(repr, names))}: what it reads has no such sensor",
             ValidityWarning,
-            stacklevel=3,
         )
 
 

@@ -94,7 +94,7 @@ def _nearest(name: object, known: Sequence[str]) -> list[str]:
 _collection = threading.local()  # .messages: list of the present thread
 
 
-def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Give a warning to `collect_warnings` of this thread, or else to Python, from the first line outside flexarm."""
     messages: list[str] | None = getattr(_collection, "messages", None)
     if messages is None:

@@ -103,7 +103,6 @@ def warn_of_idle_loads(system: System, loads: list[tuple[Place, list[Profile]]],
                 f"loads[{k}]: {', '.join(idle)} on link '{name}' moves nothing that was picked: shapes are those of a "
                 f"robot that stays in its plane, without its loads; give numbers of {families} ({', '.join(missing)})",
                 ValidityWarning,
-                stacklevel=3,
             )
 
 

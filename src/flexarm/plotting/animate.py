@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.foundation.files import write_atomically
+from flexarm.foundation.progress import Progress
 from flexarm.foundation.validation import Array, real_number
 from flexarm.plotting import films
 from flexarm.plotting.arguments import (
     require_bool,
-    require_magnification,
     require_optional_run,
     require_run,
     select_times,
@@ -26,6 +26,8 @@ from flexarm.plotting.colours import COMPARISON_COLOUR
 from flexarm.plotting.style import Picture, escape_math
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from flexarm.results.run import Run
 
 
@@ -46,7 +48,7 @@ class Snapshots:
     """Postures of a run at any times; `magnify` is the factor by which deflections are exaggerated."""
 
     def __init__(self, run: Run, magnify: float = 1.0) -> None:
-        self.run, self.magnify = run, require_magnification(magnify)
+        self.run, self.magnify = run, real_number("magnify", magnify, least=0)
         self.system = System(run.robot, native=False)
 
     def arm(self, times: Array) -> Arm:
@@ -56,21 +58,12 @@ class Snapshots:
         """Return times that include `until`, and the tip positions (n, 3) at them, at most about 4000."""
         samples = self.run.time.values
         times = np.union1d(samples[:: max(1, len(samples) // MAX_CURVE_POINT_COUNT)], until)
-        return times, self.system.tip(
-            magnify_deflections(self.system, interpolate_coordinates(self.run, times), self.magnify)
-        )
+        q = magnify_deflections(self.system, interpolate_coordinates(self.run, times), self.magnify)
+        return times, self.system.tip(q)
 
 
 WIDTH = 7.0  # inches
-MAX_FRAME_COUNT = 20_000  # 13 minutes at 25 frames per second
 MAX_DPI = 1000  # a frame 7000 pixels wide
-
-
-def require_frames(duration: float, fps: float = 25.0, speed: float = 1.0) -> None:
-    """Raise ValueError if a film would have more than the largest number of frames."""
-    if (frames := duration * fps / speed) > MAX_FRAME_COUNT:
-        given = f"fps = {fps:g} and speed = {speed:g}"
-        raise ValueError(f"{given} make {frames:.3g} frames of this run: at most {MAX_FRAME_COUNT}")
 
 
 class Animation:
@@ -114,7 +107,7 @@ class Animation:
     ) -> None:
         self.run, self.other = require_run("run", run), require_optional_run("other", other)
         self.fps, self.speed = real_number("fps", fps, above=0), real_number("speed", speed, above=0)
-        self.magnify = require_magnification(magnify)
+        self.magnify = real_number("magnify", magnify, least=0)
         self.trace, self.dpi = require_bool("trace", trace), real_number("dpi", dpi, above=0, most=MAX_DPI)
         self.progress = None if progress is None else require_bool("progress", progress)
         self.times()  # raises if there are too many frames
@@ -134,10 +127,7 @@ class Animation:
         """
         begin, end = float(self.run.time.values[0]), float(self.run.time.values[-1])
         rate = self.fps if fps is None else real_number("fps", fps, above=0)
-        require_frames(end - begin, rate, self.speed)
-        step = self.speed / rate
-        inner = np.arange(begin, end - 1e-6 * step, step)
-        return np.append(inner, end)
+        return films.frame_times(begin, end, rate, self.speed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the film to a file; an existing file is replaced only when the film is complete.
@@ -147,8 +137,11 @@ class Animation:
         path : path_like
             Path that ends in .gif, .mp4 (needs ffmpeg) or .html.
         """
-        kind, target = films.select_film_format(path), Path(path)
-        write_atomically(target, lambda part: kind.write(self, part))
+        suffix = films.require_film_file(path)
+        fps = films.playable_rate(suffix, self.fps)
+        stage = AnimationStage(self, self.times(fps))
+        write = films.FILM_WRITERS[suffix]
+        write_atomically(path, lambda part: write(part, self._images(stage), fps, [stage.image(-1)]))
 
     def figure(self, time: float) -> Picture:
         """Draw a single frame.
@@ -167,7 +160,23 @@ class Animation:
         return AnimationStage(self, times).show(int(np.searchsorted(times, time)))
 
     def _repr_html_(self) -> str:
-        return films.render_html_player(self)
+        stage = AnimationStage(self, self.times())
+        return films.html_player(self._images(stage), self.fps, [stage.image(-1)])
+
+    def _images(self, stage: AnimationStage) -> Iterator[Image.Image]:
+        with _DrawingProgress(len(stage.times), self.progress) as bar:
+            for k in range(len(stage.times)):
+                bar.update(k)
+                yield stage.image(k)
+
+
+class _DrawingProgress(Progress):
+    """Progress bar of the drawn frames."""
+
+    doing = "drawing"
+
+    def words(self, t: float, pace: float) -> str:
+        return f"{t:g} of {self.duration:g} frames"
 
 
 class AnimationStage:
@@ -210,11 +219,26 @@ class AnimationStage:
         self._label.set_text(self._text(k))
         return self.figure
 
-    def frames(self) -> Iterator[int]:
-        """Show the frames in turn and yield their indices."""
-        for k in range(len(self.times)):
-            self.show(k)
-            yield k
+    def image(self, k: int) -> Image.Image:
+        """Return a frame as an image; what does not move is drawn once."""
+        from PIL import Image
+
+        canvas, background = self._canvas
+        self.show(k)
+        canvas.restore_region(background)
+        for artist in self.moving:
+            self.figure.draw_artist(artist)
+        return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+
+    @cached_property
+    def _canvas(self) -> tuple[Any, Any]:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        canvas: Any = FigureCanvasAgg(self.figure)
+        for artist in self.moving:
+            artist.set_animated(True)
+        canvas.draw()
+        return canvas, canvas.copy_from_bbox(self.figure.bbox)
 
     def _text(self, k: int) -> str:
         return f"t = {self.times[k]:.2f} s"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flexarm.foundation.messages import shown
-from flexarm.foundation.validation import Array, real_array, real_number
+from flexarm.foundation.validation import Array, real_array, whole_number
 from flexarm.results.run import Run
 
 MAX_POSTURE_COUNT = 1000  # in one figure: more take minutes and cannot be distinguished
@@ -41,28 +39,11 @@ def require_bool(name: str, value: object) -> bool:
     return bool(value)
 
 
-def require_count(name: str, value: object) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} = {shown(value)}: must be a whole number, at least 1")
-    return int(value)
-
-
-def require_magnification(value: object) -> float:
-    """Return the factor by which deflections are exaggerated; 1 is true scale."""
-    return real_number("magnify", value, least=0)
-
-
-def require_file_name(name: str, value: object) -> Path:
-    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
-        raise TypeError(f"{name} = {shown(value)}: must be the name of a file")
-    return Path(os.fsdecode(value))
-
-
 def select_times(name: str, run: Run, times: Any) -> Array:
     """Return times within the run (s); an integer is a number of evenly spaced times."""
     begin, end = float(run.time.values[0]), float(run.time.values[-1])
     if isinstance(times, Integral) and not isinstance(times, bool):
-        if require_count(name, times) > MAX_POSTURE_COUNT:
+        if whole_number(name, times, least=1) > MAX_POSTURE_COUNT:
             raise ValueError(f"{name} = {times}: at most {MAX_POSTURE_COUNT} postures are drawn in one picture")
         return np.linspace(begin, end, times)
     if isinstance(times, (str, bytes)) or np.ndim(times) != 1 or not len(times):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import Array
@@ -35,11 +36,9 @@ class ArmView:
         low, high = cloud.min(axis=0), cloud.max(axis=0)
         extent = high - low
         size = float(extent.max()) or 1.0
-        drawn = next(
-            (pair for pair in ((0, 1), (0, 2), (1, 2)) if _extent_across(extent, pair) < PLANE_TOLERANCE * size),
-            (0, 1, 2),
-        )
-        return ArmView(drawn, *_limits(cloud))
+        planes = ((0, 1), (0, 2), (1, 2))
+        drawn = (pair for pair in planes if np.delete(extent, pair).max() < PLANE_TOLERANCE * size)
+        return ArmView(next(drawn, (0, 1, 2)), *_limits(cloud))
 
     def zoom(self, cloud: Array) -> ArmView:
         """Return the view of the same axes limited to some points (n, 3)."""
@@ -57,11 +56,10 @@ class ArmView:
     def plot(self, figure: Picture, *place: int) -> Any:
         """Add a plot with equal scales to a figure; `place` is (rows, columns, number)."""
         plot: Any = figure.add_subplot(*place, projection=None if self.is_planar else "3d")
-        for k, letter in zip(self.axes, "xyz"):
+        pads = (None, None) if self.is_planar else (5, 5, 1)
+        for k, letter, pad in zip(self.axes, "xyz", pads):
             getattr(plot, f"set_{letter}lim")(self.low[k], self.high[k])
-            getattr(plot, f"set_{letter}label")(
-                f"{'xyz'[k]} (m)", labelpad=None if self.is_planar else (1 if letter == "z" else 5)
-            )
+            getattr(plot, f"set_{letter}label")(f"{'xyz'[k]} (m)", labelpad=pad)
         if self.is_planar:
             plot.set_aspect("equal", adjustable="box")
             draw_grid(plot)
@@ -100,7 +98,7 @@ class ArmView:
             axis._axinfo["grid"].update(color="0.88", linewidth=0.6)
             axis.set_tick_params(labelsize=8)
             axis.label.set_fontsize(9)
-            axis.set_major_locator(_tick_locator(5 * extent[k] / extent.max()))
+            axis.set_major_locator(MaxNLocator(nbins=max(2, round(5 * extent[k] / extent.max()))))
 
 
 def _limits(cloud: Array) -> tuple[Array, Array]:
@@ -109,16 +107,6 @@ def _limits(cloud: Array) -> tuple[Array, Array]:
     size = float(extent.max()) or 1.0
     middle, half = (low + high) / 2, np.maximum(extent, MIN_EXTENT_FRACTION * size) / 2 + MARGIN_FRACTION * size
     return middle - half, middle + half
-
-
-def _extent_across(extent: Array, pair: tuple[int, int]) -> float:
-    return float(max(extent[k] for k in range(3) if k not in pair))
-
-
-def _tick_locator(count: float) -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(nbins=max(2, round(count)))
 
 
 ARM_COLOUR, PAYLOAD_COLOUR, GROUND_COLOUR = "#0b3c5d", "#d1495b", "0.45"
@@ -143,18 +131,13 @@ class Sketch:
         self.view = view
         self._moving: list[tuple[Any, Array]] = []
         over = 2 if twin else 3
-        main, lump, joint = (
-            (COMPARISON_COLOUR, COMPARISON_COLOUR, COMPARISON_COLOUR)
-            if twin
-            else (colour, PAYLOAD_COLOUR, JOINT_COLOUR)
-        )
+        main, lump, joint = (COMPARISON_COLOUR,) * 3 if twin else (colour, PAYLOAD_COLOUR, JOINT_COLOUR)
         round_ends: dict[str, Any] = {"solid_capstyle": "round", "color": main, "zorder": over}
         for rail in arm.rails:
             plot.plot(*view.data(rail), color=GROUND_COLOUR, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1)
+        triangle = {"linestyle": "", "marker": "^", "markersize": 3.4 * width, "zorder": 1.2}
         for support in arm.supports:
-            plot.plot(
-                *view.data(support), color=GROUND_COLOUR, linestyle="", marker="^", markersize=3.4 * width, zorder=1.2
-            )
+            plot.plot(*view.data(support), color=GROUND_COLOUR, **triangle)
         for number, (name, points) in enumerate(arm.links.items()):
             wide = {"linewidth": 2.6 * width, "alpha": 0.45} if name in arm.sleeves else {"linewidth": width}
             drawn = view.line(plot, label=None if number else label, **wide, **round_ends)

@@ -11,12 +11,20 @@ import numpy as np
 from flexarm.analysis.modes import ModeSet
 from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown
-from flexarm.foundation.validation import Array
+from flexarm.foundation.validation import Array, whole_number
 from flexarm.plotting.animate import Snapshots
-from flexarm.plotting.arguments import require_count, require_optional_run, select_times
+from flexarm.plotting.arguments import require_optional_run, select_times
 from flexarm.plotting.arm_artist import ArmView, Sketch
 from flexarm.plotting.colours import COMPARISON_COLOUR, JOINT_COLOUR, LINE_STYLES
-from flexarm.plotting.style import Picture, draw_grid, draw_line, escape_math, wrap_title
+from flexarm.plotting.style import (
+    Picture,
+    create_columns,
+    draw_grid,
+    draw_line,
+    escape_math,
+    place_legend,
+    wrap_title,
+)
 from flexarm.plotting.time_series import comparison_label
 from flexarm.results.run import Run
 
@@ -43,28 +51,26 @@ def section_forces_figure(run: Run, link: str, times: Sequence[float] | int = 3)
     both = {"moment": selected.moment(link, x), "force": selected.force(link, x)}
     drawn = {kind: _nonzero_axes(found) for kind, found in both.items()}
     counts = [len(axes) for axes in drawn.values()]
-    figure, units = Picture(figsize=(10.0, 1.0 + 2.3 * max(counts))), int(np.lcm.reduce(counts))
-    cells = figure.add_gridspec(units, 2)  # plots of a column with fewer diagrams are taller
-    for column, (kind, axes) in enumerate(drawn.items()):
-        span = units // len(axes)
-        for row, axis in enumerate(axes):
-            plot = figure.add_subplot(cells[row * span : (row + 1) * span, column])
-            _draw_diagram(plot, both[kind].sel(axis=axis))
+    figure = Picture(figsize=(10.0, 1.0 + 2.3 * max(counts)))
+    for plots, (kind, axes) in zip(create_columns(figure, counts), drawn.items(), strict=True):
+        for plot, axis in zip(plots, axes, strict=True):
+            found = both[kind].sel(axis=axis)
+            for k, time in enumerate(found["time"].values):
+                draw_line(plot, k, found["x"].values, found.values[k], f"t = {time:.4g} s")
+            plot.axhline(0.0, color="0.5", linewidth=0.8, zorder=1)
+            draw_grid(plot)
             plot.set_title(DIAGRAM_TITLES[kind][axis], fontsize=10)
-        plot.set_xlabel(f"x along {link} (m)", parse_math=False)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=8, frameon=False)
+        plots[-1].set_xlabel(f"x along {link} (m)", parse_math=False)
+    place_legend(figure, figure.axes[0], "lower", ncols=6, fontsize=8)
     figure.suptitle(wrap_title(f"{run.data.attrs['robot']}: {link}", figure.get_figwidth()), fontsize=11)
     return figure
 
 
 def _stations(run: Run, link: str) -> Array:
     """Return stations along a link, including both sides of masses, joints and loads, where diagrams jump."""
-    own = run.robot.link(link)
-    robot = run.robot
+    robot, own = run.robot, run.robot.link(link)
     number = [each.name for each in robot.links].index(link)
-    pairs = zip(robot.links, robot.parents, strict=True)
-    children = [each.at for each, parent in pairs if parent == number and each.at is not None]
+    children = [each.at for each, parent in zip(robot.links, robot.parents) if parent == number and each.at is not None]
     places = [robot.place(*each) for each in run.options.get("load_places", [])]
     loads = [x for index, x, _ in places if index == number]
     jumps = np.array([*(mass.at or 0.0 for mass in own.masses), *children, *loads])
@@ -76,16 +82,8 @@ def _nonzero_axes(found: xr.DataArray) -> list[str]:
     """Return the axes with nonzero components, or all axes if there are none."""
     largest = np.nan_to_num(np.abs(found.values)).max(axis=(0, 1))
     axes = [str(axis) for axis in found["axis"].values]
-    return [
-        axis for axis, size in zip(axes, largest, strict=True) if size > NEGLIGIBLE_FRACTION * largest.max()
-    ] or axes
-
-
-def _draw_diagram(plot: Any, found: xr.DataArray) -> None:
-    for k, time in enumerate(found["time"].values):
-        draw_line(plot, k, found["x"].values, found.values[k], f"t = {time:.4g} s")
-    plot.axhline(0.0, color="0.5", linewidth=0.8, zorder=1)
-    draw_grid(plot)
+    nonzero = [axis for axis, size in zip(axes, largest) if size > NEGLIGIBLE_FRACTION * largest.max()]
+    return nonzero or axes
 
 
 SMALL_PATH_FRACTION = 0.2  # of the figure; a smaller path is drawn again in a plot of its own
@@ -123,10 +121,8 @@ def trajectory_figure(
         for shade, place in zip(shades, path[np.searchsorted(when, chosen)], strict=True):
             near.plot(*view.data(place[None]), color=shade, marker="o", markeredgecolor="0.2", zorder=3)
         near.set_title("path of the tip", fontsize=10)
-    handles, labels = plot.get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=4 if near is None else 8, fontsize=8, frameon=False
-    )
+    columns = 4 if near is None else 8
+    place_legend(figure, plot, "lower", ncols=columns, fontsize=8)
     scale = "" if magnify == 1 else f" (deflections x {magnify:g})"
     width = figure.get_figwidth() * (1 if near is None else 0.5)
     plot.set_title(wrap_title(str(run.data.attrs["robot"]) + scale, width), fontsize=10)
@@ -135,10 +131,8 @@ def trajectory_figure(
 
 def _plots(view: ArmView, paths: Array) -> tuple[Picture, Any, Any]:
     """Return a figure, the plot of the arm and, if the path is small compared with it, a plot of the path."""
-    if (
-        np.ptp(paths, axis=0).max() > SMALL_PATH_FRACTION * (view.high - view.low).max()
-        or not np.ptp(paths, axis=0).max()
-    ):
+    extent = np.ptp(paths, axis=0).max()
+    if extent > SMALL_PATH_FRACTION * (view.high - view.low).max() or not extent:
         return *view.figure(legend=LEGEND_HEIGHT), None
     close = view.zoom(paths)
     width = 5.2  # inches, of each
@@ -180,7 +174,7 @@ def plot_modes(modes: ModeSet, *, most: int = 4) -> Picture:
     """
     if not isinstance(modes, ModeSet):
         raise TypeError(f"modes = {shown(modes)}: must be what fa.modes gives")
-    most = require_count("most", most)
+    most = whole_number("most", most, least=1)
     chosen = [k for k, kind in enumerate(modes.kinds) if kind != "rigid body"][:most]
     if not chosen:
         raise ValueError(f"'{modes.system.robot.name}' has no vibration mode to draw: nothing in it is elastic")
@@ -196,17 +190,13 @@ def plot_modes(modes: ModeSet, *, most: int = 4) -> Picture:
     colour = LINE_STYLES[0][0]
     for place, (mode, swing) in enumerate(zip(chosen, swings, strict=True)):
         plot = view.plot(figure, rows, columns, place + 1)
-        for sign, dashes in ((1, "-"), (-1, ":")):
+        for sign, dashes, width in ((1, "-", 1.8), (-1, ":", 1.2)):
             for name, points in rest.items():
-                width = 1.8 if sign > 0 else 1.2
                 plot.plot(*view.data(points + sign * swing[name]), color=colour, linestyle=dashes, linewidth=width)
-        for points in rest.values():
-            plot.plot(*view.data(points), color=REST_COLOUR, linewidth=1.0, zorder=0)
+        ring = {"markeredgecolor": JOINT_COLOUR, "markerfacecolor": "white", "marker": "o", "markersize": 5}
         for name, points in rest.items():
-            hinge = (points + swing[name])[:1]  # at the root of the displaced link
-            plot.plot(
-                *view.data(hinge), markeredgecolor=JOINT_COLOUR, markerfacecolor="white", marker="o", markersize=5
-            )
+            plot.plot(*view.data(points), color=REST_COLOUR, linewidth=1.0, zorder=0)
+            plot.plot(*view.data((points + swing[name])[:1]), **ring)  # at the root of the displaced link
         plot.set_title(f"mode {mode + 1}: {modes.frequencies[mode]:.4g} Hz", fontsize=10)
     title = fill(f"{system.robot.name}: vibration modes (displacements magnified)", 48 * columns)
     figure.suptitle(title, fontsize=11, parse_math=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,19 +58,29 @@ class Arm:
     def __init__(self, system: System, q: Array, magnify: float = 1.0, points: int = 41, straight: int = 2) -> None:
         DRAWABLE_KINDS.require(system.robot)
         self.system = system
-        self.q, self._bow = magnify_deflections(system, q, magnify), magnify if has_closed_loop(system) else 1.0
+        self.q, self._bow = magnify_deflections(system, q, magnify), magnify if _has_closed_loop(system) else 1.0
         self.links = {link.name: self._axis(link, points, straight) for link in system.robot.links}
         self.sleeves = {each.on for each in system.robot.every_constraint if isinstance(each, Mouth)}
-        n = len(self.q)
-        hinges = [self._root(link) for link in self._jointed(Revolute)]
-        self.hinges = _stacked([*hinges, *self._closures()], (n, 0, 3))
+        hinges = [self.links[link.name][:, 0] for link in self._jointed(Revolute)]
+        closures = [each for each in self._constraints(Loop) if each.joint == "revolute"]
+        self.hinges = self._stack([*hinges, *(self._point(each.first, each.first_at) for each in closures)])
         on_ground = [each for each in self._constraints(PointSupport) if each.on == GROUND]
         self.supports = [np.array([each.position]) for each in on_ground]
-        self.mouths = _stacked(list(self._mouths()), (n, 0, 3))
-        self.guides = _stacked(list(self._guides()), (n, 0, 2, 3))
-        self.brackets = _stacked(list(self._brackets()), (n, 0, 2, 3))
-        self.masses = _stacked(list(self._masses()), (n, 0, 3))
+        self.mouths = self._stack(self._mouths())
+        self.guides = self._stack(self._guides(), 2)
+        self.brackets = self._stack(self._brackets(), 2)
+        self.masses = self._stack(self._point(link.name, x, lump.offset) for link, lump, x in self.lumps)
         self.rails = list(self._rails())
+
+    def _stack(self, parts: Iterable[Array], *shape: int) -> Array:
+        """Return points (n, parts, ..., 3)."""
+        found = list(parts)
+        return np.stack(found, axis=1) if found else np.zeros((len(self.q), 0, *shape, 3))
+
+    def _point(self, link: str, x: float | None, offset: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
+        """Return a point fixed to the section at x of a link, in all postures."""
+        pose = self.system.frame(link, x, self.q)
+        return np.asarray(pose[:, :3, 3] + pose[:, :3, :3] @ np.array(offset))
 
     @property
     def cloud(self) -> Array:
@@ -79,18 +89,18 @@ class Arm:
         parts = [*self.links.values(), *lumps, *self.rails, *self.supports]
         return np.concatenate([part.reshape(-1, 3) for part in parts])
 
-    # --- parts ---
-
     def _axis(self, link: Link, points: int, straight: int) -> Array:
         if link.flexible is None:
             return self.system.axis(link.name, self.q, straight)
         actual = self.system.axis(link.name, self.q, points)
         if self._bow == 1:
             return actual
-        x, attached = np.linspace(0, link.length, points), self._attachments(link)
-        anchors = np.stack([self.system.frame(link.name, place, self.q)[:, :3, 3] for place in attached], axis=1)
-        chords = _interpolate(x, attached, anchors)
-        return chords + self._bow * (actual - chords)
+        from scipy.interpolate import make_interp_spline
+
+        attached = self._attachments(link)
+        anchors = np.stack([self._point(link.name, x) for x in attached], axis=1)
+        chords = make_interp_spline(attached, anchors, k=1, axis=1)(np.linspace(0, link.length, points))
+        return np.asarray(chords + self._bow * (actual - chords))
 
     def _attachments(self, link: Link) -> list[float]:
         """Return the positions (m) along a link where others are attached, including its ends."""
@@ -110,24 +120,15 @@ class Arm:
     def _constraints(self, kind: type) -> list[Any]:
         return [each for each in self.system.robot.constraints if isinstance(each, kind)]
 
-    def _closures(self) -> Iterator[Array]:
-        """Yield the hinges that close loops."""
-        for loop in self._constraints(Loop):
-            if loop.joint == "revolute":
-                yield self.system.frame(loop.first, loop.first_at, self.q)[:, :3, 3]
-
     def _mouths(self) -> Iterator[Array]:
         """Yield the positions of supports on links and of the mouths of sleeves."""
-        robot, n = self.system.robot, len(self.q)
-        for each in robot.every_constraint:
+        base = self.system.robot.base
+        for each in self.system.robot.every_constraint:
             if isinstance(each, PointSupport) and each.on != GROUND:
-                pose = self.system.frame(each.on, each.at, self.q)
-                yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(each.position or (0.0, 0.0, 0.0))
+                yield self._point(each.on, each.at, each.position or (0.0, 0.0, 0.0))
             elif isinstance(each, Mouth) and each.position is not None:
-                yield np.tile(np.array(robot.base.position) + np.array(robot.base.matrix) @ each.position, (n, 1))
-
-    def _root(self, link: Link) -> Array:
-        return self.links[link.name][:, 0]
+                place = np.array(base.position) + np.array(base.matrix) @ each.position
+                yield np.tile(place, (len(self.q), 1))
 
     def _guides(self) -> Iterator[Array]:
         """Yield a short line segment at each sliding joint, along its axis."""
@@ -159,11 +160,6 @@ class Arm:
             found += [(link, lump, x) for _, lump, x in link.lumps if not lump.empty]
         return found
 
-    def _masses(self) -> Iterator[Array]:
-        for link, lump, x in self.lumps:
-            pose = self.system.frame(link.name, x, self.q)
-            yield pose[:, :3, 3] + pose[:, :3, :3] @ np.array(lump.offset)
-
     def _rails(self) -> Iterator[Array]:
         """Yield line segments (2, 3) fixed to the ground: rails of slides, and brackets from the base to links."""
         base = self.system.robot.base
@@ -173,11 +169,9 @@ class Arm:
         for link in self._jointed(RidingJoint):
             if self.system.robot.parents[self._index(link)] is None:
                 _, place = self._riding_pose(link)
-                far = place[[np.argmin(self._travel(link)), np.argmax(self._travel(link))]]
-                along = np.array(base.matrix)[:, 0]
-                yield far + np.outer([-1, 1], 0.25 * link.length * along)
-
-    # --- poses ---
+                travel = self.q[:, self.system.joint(link.name).index]
+                far = place[[travel.argmin(), travel.argmax()]]
+                yield far + np.outer([-1, 1], 0.25 * link.length * np.array(base.matrix)[:, 0])
 
     def _joint_pose(self, link: Link) -> tuple[Array, Array]:
         """Return the rotation of the section that carries a joint, and the position of the joint."""
@@ -187,8 +181,7 @@ class Arm:
     def _carrier_pose(self, link: Link) -> tuple[Array, Array]:
         parent = self.system.robot.parents[self._index(link)]
         if parent is None:
-            base = self.system.robot.base
-            n = len(self.q)
+            base, n = self.system.robot.base, len(self.q)
             return np.tile(rotation_matrix(base.rotation), (n, 1, 1)), np.tile(base.position, (n, 1))
         pose = self.system.frame(self.system.robot.links[parent].name, link.at, self.q)
         return pose[:, :3, :3], pose[:, :3, 3]
@@ -202,30 +195,15 @@ class Arm:
     def _index(self, link: Link) -> int:
         return [each.name for each in self.system.robot.links].index(link.name)
 
-    def _travel(self, link: Link) -> Array:
-        return np.asarray(self.q[:, self.system.joint(link.name).index])
-
 
 def magnify_deflections(system: System, q: Array, magnify: float) -> Array:
     """Return coordinates with the elastic ones multiplied, unless that would open a closed loop."""
     out = np.array(q, dtype=float)
-    if not has_closed_loop(system):
+    if not _has_closed_loop(system):
         out[:, system.elastic] *= magnify
     return out
 
 
-def has_closed_loop(system: System) -> bool:
+def _has_closed_loop(system: System) -> bool:
     """Return True if links form a closed loop."""
     return any(isinstance(each, Loop) for each in system.robot.constraints)
-
-
-def _interpolate(x: Array, places: list[float], anchors: Array) -> Array:
-    """Return points (n, len(x), 3) on the straight lines between anchors (n, len(places), 3)."""
-    piece = np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2)
-    start, end = np.array(places)[piece], np.array(places)[piece + 1]
-    share = ((x - start) / (end - start))[:, None]
-    return np.asarray((1 - share) * anchors[:, piece] + share * anchors[:, piece + 1])
-
-
-def _stacked(parts: list[Array], empty: tuple[int, ...]) -> Array:
-    return np.stack(parts, axis=1) if parts else np.zeros(empty)

@@ -1,4 +1,4 @@
-"""Film formats: GIF (Pillow), MP4 (ffmpeg) and a self-contained HTML player; rendering of figures to pixels."""
+"""Films as GIF (Pillow), MP4 (ffmpeg) and self-contained HTML; rendering of figures to pixels."""
 
 from __future__ import annotations
 
@@ -6,219 +6,139 @@ import base64
 import io
 import json
 import os
+import shutil
 import subprocess
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
 
-from flexarm.foundation.progress import Progress
-from flexarm.plotting.arguments import require_file_name
+from flexarm.foundation.messages import shown
+from flexarm.foundation.validation import Array
 
 if TYPE_CHECKING:
     from PIL import Image
 
-    from flexarm.plotting.animate import Animation, AnimationStage
-
-
+MAX_FRAME_COUNT = 20_000  # 13 minutes at 25 frames per second
+COLOUR_COUNT = 128  # of GIF and HTML films
 PAGE_TEMPLATE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>flexarm</title></head><body>
 {player}
 </body></html>
 """
 
-# {id}, {pause} and {frames} are filled in; a page, for example a notebook, may contain several players
-PLAYER_TEMPLATE = """<div id="{id}" style="display: inline-block; max-width: 100%">
-<img alt="a frame of the film" style="max-width: 100%">
-<div style="display: flex; gap: 0.5em; align-items: center">
-<button type="button" title="play or pause" style="width: 3em">&#9654;</button>
-<input type="range" min="0" value="0" step="1" title="frame" style="flex: 1">
-<label><input type="checkbox" checked> repeat</label>
-</div>
-<script>
-(function () {
-  const frames = {frames};
-  const root = document.getElementById("{id}");
-  const image = root.querySelector("img"), button = root.querySelector("button");
-  const [slider, repeat] = root.querySelectorAll("input");
-  let timer = null;
-  slider.max = frames.length - 1;
-  function show() { image.src = frames[slider.value]; }
-  function stop() { clearInterval(timer); timer = null; button.textContent = "\\u25b6"; }
-  function next() {
-    const last = Number(slider.value) >= frames.length - 1;
-    if (last && !repeat.checked) { stop(); return; }
-    slider.value = last ? 0 : Number(slider.value) + 1;
-    show();
-  }
-  function play() {
-    if (Number(slider.value) >= frames.length - 1) { slider.value = 0; show(); }
-    timer = setInterval(next, {pause});
-    button.textContent = "\\u2016";
-  }
-  button.addEventListener("click", () => timer === null ? play() : stop());
-  slider.addEventListener("input", () => { stop(); show(); });
-  show();
-  play();
-})();
-</script>
-</div>"""
+# Path, images, frames per second, and images that contain all colours.
+FilmWriter = Callable[[str, "Iterable[Image.Image]", float, "Sequence[Image.Image]"], None]
 
 
-def html_player(frames: Iterable[bytes], fps: float) -> str:
-    """Return an HTML fragment that plays PNG images."""
-    images = ["data:image/png;base64," + base64.b64encode(frame).decode("ascii") for frame in frames]
-    parts = {"{id}": f"film-{uuid4().hex}", "{pause}": f"{1000 / fps:.6g}", "{frames}": json.dumps(images)}
-    html = PLAYER_TEMPLATE
-    for name, value in parts.items():
-        html = html.replace(name, value)
-    return html
+def write_gif(path: str, images: Iterable[Image.Image], fps: float, samples: Sequence[Image.Image]) -> None:
+    """Write a GIF film; its frame rate is a `playable_rate`."""
+    flat = _reduce_colours(images, samples)
+    first = next(flat)
+    first.save(path, format="GIF", save_all=True, append_images=flat, duration=round(1000 / fps), loop=0)
 
 
-def html_page(content: str) -> str:
-    """Return a complete HTML page."""
-    return PAGE_TEMPLATE.replace("{player}", content)
-
-
-PALETTE_SIZE = 64  # colours of a frame; enough for lines with smooth edges
-
-
-class FilmFormat(ABC):
-    """Format of a film."""
-
-    def check(self) -> None:  # noqa: B027
-        """Raise ValueError if this format is not available."""
-
-    @abstractmethod
-    def write(self, animation: Animation, path: str) -> None: ...
-
-
-class GifFormat(FilmFormat):
-    def write(self, animation: Animation, path: str) -> None:
-        # The duration of a GIF frame is a multiple of 0.01 s, and viewers slow down below 0.02 s. The frame rate is
-        # adapted to that, so that the film has the right speed.
-        hundredths = max(2, round(100 / animation.fps))
-        stage = _create_stage(animation, 100 / hundredths)
-        source = FrameSource(stage)
-        images = (source.image() for _ in _show_frames(stage, animation))
-        first = next(images)
-        first.save(path, format="GIF", save_all=True, append_images=images, duration=10 * hundredths, loop=0)
-
-
-class Mp4Format(FilmFormat):
-    def check(self) -> None:
-        from matplotlib.animation import writers
-
-        if not writers.is_available("ffmpeg"):
-            raise ValueError("an .mp4 film needs ffmpeg, which is not installed here; .gif and .html need nothing")
-
-    def write(self, animation: Animation, path: str) -> None:
-        from matplotlib.animation import FFMpegWriter
-
-        stage = _create_stage(animation, animation.fps)
-        writer: Any = FFMpegWriter(fps=animation.fps, codec="h264")  # type: ignore[arg-type]
+def write_mp4(path: str, images: Iterable[Image.Image], fps: float, samples: Sequence[Image.Image]) -> None:
+    """Write an MP4 film by ffmpeg, which needs even numbers of pixels."""
+    width, height = samples[0].size
+    source = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {fps} -i -"
+    target = "-an -vcodec h264 -pix_fmt yuv420p -vf pad=ceil(iw/2)*2:ceil(ih/2)*2 -movflags +faststart"
+    command = [*f"ffmpeg -loglevel quiet -y {source} {target}".split(), path]
+    with suppress(BrokenPipeError), subprocess.Popen(command, stdin=subprocess.PIPE) as program:
+        pipe: Any = program.stdin
         try:
-            with writer.saving(stage.figure, path, animation.dpi):
-                for _ in _show_frames(stage, animation):
-                    writer.grab_frame()
-        except subprocess.CalledProcessError as error:
-            raise OSError(f"ffmpeg could not write the film (it ended with {error.returncode})") from None
+            for image in images:
+                pipe.write(image.tobytes())
+        except BaseException:
+            program.kill()
+            raise
+    if program.returncode:
+        raise OSError(f"ffmpeg could not write the film (exit code {program.returncode})")
 
 
-class HtmlFormat(FilmFormat):
-    def write(self, animation: Animation, path: str) -> None:
-        Path(path).write_text(html_page(render_html_player(animation)), encoding="utf-8")
+def write_html(path: str, images: Iterable[Image.Image], fps: float, samples: Sequence[Image.Image]) -> None:
+    """Write an HTML page that plays a film."""
+    Path(path).write_text(PAGE_TEMPLATE.replace("{player}", html_player(images, fps, samples)), encoding="utf-8")
 
 
-FILM_FORMATS: dict[str, FilmFormat] = {".gif": GifFormat(), ".mp4": Mp4Format(), ".html": HtmlFormat()}
+FILM_WRITERS: dict[str, FilmWriter] = {".gif": write_gif, ".mp4": write_mp4, ".html": write_html}
 
 
-def select_film_format(path: str | os.PathLike[str]) -> FilmFormat:
-    """Return the film format of a file name, after a check that the film can be written."""
-    target = require_file_name("path", path)
-    kind = FILM_FORMATS.get(target.suffix.lower())
-    if kind is None:
+def require_film_file(path: object) -> str:
+    """Return the suffix of a film file, or raise an error if the film cannot be written."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise TypeError(f"path = {shown(path)}: must be the name of a file")
+    target = Path(os.fsdecode(path))
+    suffix = target.suffix.lower()
+    if suffix not in FILM_WRITERS:
         raise ValueError(f"{target}: an animation must end in .gif, .mp4 or .html")
     if target.is_dir():
         raise ValueError(f"{target}: is a directory, not a file")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target}: there is no folder {target.parent}")
-    kind.check()
-    return kind
+    require_available(suffix)
+    return suffix
 
 
-def render_html_player(animation: Animation) -> str:
-    """Return an HTML fragment with the frames of an animation and its controls."""
-    stage = _create_stage(animation, animation.fps)
-    source = FrameSource(stage)
-    return html_player((source.png() for _ in _show_frames(stage, animation)), animation.fps)
+def require_available(suffix: str) -> None:
+    """Raise an error if ffmpeg is needed and not installed."""
+    if suffix == ".mp4" and shutil.which("ffmpeg") is None:
+        raise ValueError("an .mp4 film needs ffmpeg, which is not installed here; .gif and .html need nothing")
 
 
-class FrameSource:
-    """Renderer of the frames of an animation; the background is drawn once."""
-
-    def __init__(self, stage: AnimationStage) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-        self.stage = stage
-        agg: Any = FigureCanvasAgg
-        self.canvas = agg(stage.figure)
-        for artist in stage.moving:
-            artist.set_animated(True)
-        self.canvas.draw()
-        self._background = self.canvas.copy_from_bbox(stage.figure.bbox)
-        stage.show(len(stage.times) - 1)  # the last frame contains all colours
-        self._palette = whiten_background(self._render_frame().quantize(PALETTE_SIZE))
-
-    def image(self) -> Image.Image:
-        """Return the current frame, quantized to the palette of the film."""
-        return self._render_frame().quantize(palette=self._palette, dither=0)  # type: ignore[arg-type]
-
-    def png(self) -> bytes:
-        file = io.BytesIO()
-        self.image().save(file, format="PNG")
-        return file.getvalue()
-
-    def _render_frame(self) -> Image.Image:
-        from PIL import Image
-
-        self.canvas.restore_region(self._background)
-        for artist in self.stage.moving:
-            self.stage.figure.draw_artist(artist)
-        return Image.fromarray(np.asarray(self.canvas.buffer_rgba())[..., :3].copy())
+def require_frame_count(duration: float, fps: float = 25.0, speed: float = 1.0) -> None:
+    """Raise ValueError if a film would have more than the largest number of frames."""
+    if (count := duration * fps / speed) > MAX_FRAME_COUNT:
+        given = f"fps = {fps:g} and speed = {speed:g}"
+        raise ValueError(f"{given} make {count:.3g} frames of this run: at most {MAX_FRAME_COUNT}")
 
 
-def whiten_background(image: Image.Image) -> Image.Image:
-    """Set the brightest colours of the palette of an image to exactly white."""
-    colours = np.array(image.getpalette()).reshape(-1, 3)
-    colours[colours.min(axis=1) >= 249] = 255
-    image.putpalette(colours.reshape(-1).tolist())
-    return image
+def frame_times(begin: float, end: float, fps: float, speed: float) -> Array:
+    """Return evenly spaced times of frames (s), followed by the end; raise ValueError if there are too many."""
+    require_frame_count(end - begin, fps, speed)
+    step = speed / fps
+    return np.append(np.arange(begin, end - 1e-6 * step, step), end)
 
 
-class _DrawingProgress(Progress):
-    """Progress bar of the drawn frames."""
+def playable_rate(suffix: str, fps: float) -> float:
+    """Return the nearest frame rate of a film format.
 
-    doing = "drawing"
-
-    def words(self, t: float, pace: float) -> str:
-        return f"{t:g} of {self.duration:g} frames"
-
-
-def _create_stage(animation: Animation, fps: float) -> AnimationStage:
-    from flexarm.plotting.animate import AnimationStage
-
-    return AnimationStage(animation, animation.times(fps))
+    A frame of a GIF takes a multiple of 0.01 s, at least two of them.
+    """
+    return 100 / max(2, round(100 / fps)) if suffix == ".gif" else fps
 
 
-def _show_frames(stage: AnimationStage, animation: Animation) -> Iterator[int]:
-    with _DrawingProgress(len(stage.times), animation.progress) as bar:
-        for k in stage.frames():
-            bar.update(k)
-            yield k
+def html_player(images: Iterable[Image.Image], fps: float, samples: Sequence[Image.Image]) -> str:
+    """Return an HTML fragment that plays a film; a page may contain several of them."""
+    frames = [base64.b64encode(encode_png(each)).decode() for each in _reduce_colours(images, samples)]
+    html = (resources.files("flexarm.plotting") / "player.html").read_text(encoding="utf-8")
+    content = json.dumps([f"data:image/png;base64,{each}" for each in frames])
+    for name, value in {"id": f"film-{uuid4().hex}", "pause": f"{1000 / fps:.6g}", "frames": content}.items():
+        html = html.replace(f"{{{name}}}", value)
+    return html
+
+
+def encode_png(image: Image.Image) -> bytes:
+    """Return an image as a PNG file."""
+    file = io.BytesIO()
+    image.save(file, format="PNG")
+    return file.getvalue()
+
+
+def _reduce_colours(images: Iterable[Image.Image], samples: Sequence[Image.Image]) -> Iterator[Image.Image]:
+    """Yield images with one palette, that of the samples, so that still parts do not change."""
+    from PIL import Image
+
+    strip = Image.fromarray(np.concatenate([np.asarray(each) for each in samples]))
+    palette = strip.quantize(COLOUR_COUNT, Image.Quantize.MAXCOVERAGE, kmeans=3)  # with rare colours
+    colours = np.array(palette.getpalette()).reshape(-1, 3)
+    colours[colours.min(axis=1) >= 249] = 255  # the background
+    palette.putpalette(colours.reshape(-1).tolist())
+    return (each.quantize(palette=palette, dither=0) for each in images)  # type: ignore[arg-type]
 
 
 def render_pixels(figure: Any) -> Any:

@@ -13,7 +13,7 @@ from flexarm.analysis.state_space import StateSpace
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array
 from flexarm.plotting.colours import LINE_STYLES
-from flexarm.plotting.style import Picture, draw_grid, draw_line, escape_math
+from flexarm.plotting.style import Picture, draw_line, escape_math, label_plot
 
 if TYPE_CHECKING:
     from flexarm.analysis.campbell import Campbell
@@ -52,17 +52,16 @@ def campbell_figure(found: Campbell, orders: Sequence[float]) -> Picture:
         unstable = np.where(found.unstable[:, mode], frequencies[:, mode], np.nan)
         plot.plot(speeds, unstable, color=LINE_STYLES[1][0], linewidth=4, alpha=0.4, zorder=0)
     plot.set_ylim(0, top)
-    plot.set_xlabel(escape_math(f"speed of {found.joint} (rad/s)"))
-    plot.set_ylabel("frequency (Hz)")
-    draw_grid(plot)
-    plot.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    label_plot(
+        plot, f"speed of {found.joint} (rad/s)", "frequency (Hz)", True, loc="center left", bbox_to_anchor=(1.0, 0.5)
+    )
     return figure
 
 
 def map_figure(found: FrequencyMap) -> Picture:
     """Plot frequencies as curves over one joint, or as contours over two joints with a panel for each mode."""
     names, ranges = list(found.over), list(found.over.values())
-    labels = [escape_math(f"{name} ({found.units[name]})") for name in names]
+    labels = [f"{name} ({found.units[name]})" for name in names]
     if len(names) > 2:
         raise ValueError(f"a map over {len(names)} joints has no figure; take a part of its data, .data.sel(...)")
     if any(len(values) < 2 for values in ranges):
@@ -73,32 +72,24 @@ def map_figure(found: FrequencyMap) -> Picture:
         plot = figure.add_subplot()
         for mode in range(count):
             draw_line(plot, mode, ranges[0], found.frequencies[:, mode], f"mode {mode + 1}")
-        plot.set_xlabel(labels[0])
-        plot.set_ylabel("frequency (Hz)")
         plot.set_ylim(bottom=0)
-        draw_grid(plot)
-        plot.legend(fontsize=8, frameon=False)
+        label_plot(plot, labels[0], "frequency (Hz)", legend=True)
         return figure
     columns = min(count, 3)
     rows = -(-count // columns)
     figure = Picture(figsize=(4.0 * columns + 0.6, 3.4 * rows))
     for mode in range(count):
         plot = figure.add_subplot(rows, columns, mode + 1)
-        values = found.frequencies[:, :, mode].T
-        if np.isfinite(values).any() and np.nanmax(values) - np.nanmin(
-            values
-        ) > CONSTANT_FREQUENCY_TOLERANCE * np.nanmax(values):
+        values, title = found.frequencies[:, :, mode].T, f"mode {mode + 1}"
+        finite = values[np.isfinite(values)]
+        if finite.size and np.ptp(finite) > CONSTANT_FREQUENCY_TOLERANCE * finite.max():
             filled = plot.contourf(*ranges, values, levels=12, cmap="viridis")
             figure.colorbar(filled, ax=plot, label="Hz")
-            title = f"mode {mode + 1}"
         else:
-            middle = f"{np.nanmean(values):.4g} Hz" if np.isfinite(values).any() else "none"
-            title = f"mode {mode + 1}: {middle} everywhere"
-            plot.set_xlim(*ranges[0][[0, -1]])
-            plot.set_ylim(*ranges[1][[0, -1]])
+            title += f": {f'{finite.mean():.4g} Hz' if finite.size else 'none'} everywhere"
+            plot.set(xlim=ranges[0][[0, -1]], ylim=ranges[1][[0, -1]])
         plot.set_title(title, fontsize=10)
-        plot.set_xlabel(labels[0])
-        plot.set_ylabel(labels[1])
+        plot.set(xlabel=escape_math(labels[0]), ylabel=escape_math(labels[1]))
     return figure
 
 
@@ -123,17 +114,12 @@ def bode_figure(model: StateSpace, f: Any = None) -> Picture:
             unit = f"{output.unit}/({given.unit})" if " " in given.unit else f"{output.unit}/{given.unit}"
             draw_line(upper, k, frequencies, np.abs(response[:, k, column]), f"{output.name} ({unit})")
             draw_line(lower, k, frequencies, np.degrees(_phase(response[:, k, column])), output.name)
-        upper.set_xscale("log")
-        upper.set_yscale("log")
+        upper.set(xscale="log", yscale="log")
         upper.set_title(escape_math(f"from {given}"), fontsize=10)
-        upper.set_ylabel("magnitude")
         upper.tick_params(labelbottom=False)
+        label_plot(upper, "", "magnitude", legend=True)
         lower.set_yticks(_phase_ticks(*lower.get_ylim()))
-        lower.set_ylabel("phase (degrees)")
-        lower.set_xlabel("frequency (Hz)")
-        for plot in (upper, lower):
-            draw_grid(plot)
-        upper.legend(fontsize=8, frameon=False)
+        label_plot(lower, "frequency (Hz)", "phase (degrees)")
     return figure
 
 
@@ -154,16 +140,14 @@ def pole_zero_figure(model: StateSpace) -> Picture:
         plot.set_aspect("equal")
     else:
         plot.axvline(0, color="0.6", linewidth=0.8, zorder=0)
-        plot.set_xscale("symlog", linthresh=_linear_threshold(poles.real))
-        plot.set_yscale("symlog", linthresh=_linear_threshold(poles.imag))
+        small = [_linear_threshold(each) for each in (poles.real, poles.imag)]
+        plot.set_xscale("symlog", linthresh=small[0])
+        plot.set_yscale("symlog", linthresh=small[1])
         plot.margins(0.08)  # after the scales are set, so that markers at the edges are not cut
-        plot.set_xticks(_symlog_ticks(_linear_threshold(poles.real), *plot.get_xlim()))
-        plot.set_yticks(_symlog_ticks(_linear_threshold(poles.imag), *plot.get_ylim()))
+        plot.set_xticks(_symlog_ticks(small[0], *plot.get_xlim()))
+        plot.set_yticks(_symlog_ticks(small[1], *plot.get_ylim()))
     unit = " (rad/s)" if model.dt is None else ""
-    plot.set_xlabel(f"real part{unit}")
-    plot.set_ylabel(f"imaginary part{unit}")
-    draw_grid(plot)
-    plot.legend(fontsize=8, frameon=False)
+    label_plot(plot, f"real part{unit}", f"imaginary part{unit}", legend=True)
     return figure
 
 
@@ -221,26 +205,18 @@ def spectrum_figure(spectrum: Spectrum) -> Picture:
     draw_line(plot, 0, spectrum.frequency[1:], values[1:], spectrum.name)
     top = float(values[1:].max(initial=0.0))
     if top > 0:
-        plot.set_yscale("log")
-        plot.set_ylim(
-            max(AMPLITUDE_RANGE**2 * top if dense else AMPLITUDE_RANGE * top, float(values[1:].min()) / 2), 4 * top
-        )
+        low = max(AMPLITUDE_RANGE ** (2 if dense else 1) * top, float(values[1:].min()) / 2)
+        plot.set(yscale="log", ylim=(low, 4 * top))
     for each in spectrum.peaks() if not dense else ():
         plot.plot(each.frequency, each.amplitude, marker="o", markersize=4, color=LINE_STYLES[1][0], linestyle="")
-        plot.annotate(
-            f"{each.frequency:.4g} Hz",
-            (each.frequency, each.amplitude),
-            xytext=(4, 3),
-            textcoords="offset points",
-            fontsize=8,
-        )
+        place = (each.frequency, each.amplitude)
+        plot.annotate(f"{each.frequency:.4g} Hz", place, xytext=(4, 3), textcoords="offset points", fontsize=8)
     unit = spectrum.unit if spectrum.unit not in ("", "1") else ""
-    square = f" (({unit})$^2$/Hz)" if unit else " (1/Hz)"
-    plot.set_ylabel(f"density of power{square}" if dense else f"amplitude{f' ({unit})' if unit else ''}")
-    plot.set_xlabel("frequency (Hz)")
+    square = f" (({unit})²/Hz)" if unit else " (1/Hz)"
     plot.set_title(escape_math(spectrum.name), fontsize=10)
-    plot.set_xlim(0, float(np.asarray(spectrum.frequency)[-1]))
-    draw_grid(plot)
+    plot.set_xlim(0, float(spectrum.frequency[-1]))
+    amplitude = f"amplitude{f' ({unit})' if unit else ''}"
+    label_plot(plot, "frequency (Hz)", f"density of power{square}" if dense else amplitude)
     return figure
 
 
@@ -257,10 +233,8 @@ def decay_figure(decay: Decay) -> Picture:
             plot.plot(decay.times, decay.offset + sign * size, color="0.6", linewidth=0.8, linestyle=":")
     words = [f"{f:.4g} Hz, ratio {zeta:.3g}" for f, zeta in zip(decay.frequencies, decay.damping_ratios)]
     plot.set_title("; ".join(words), fontsize=10)
-    plot.set_ylabel(escape_math(f"{decay.name} ({decay.unit})" if decay.unit not in ("", "1") else decay.name))
-    plot.set_xlabel("time (s)")
-    draw_grid(plot)
-    plot.legend(fontsize=8, frameon=False)
+    unit = f" ({decay.unit})" if decay.unit not in ("", "1") else ""
+    label_plot(plot, "time (s)", f"{decay.name}{unit}", legend=True)
     return figure
 
 
@@ -279,15 +253,11 @@ def response_figure(found: FrequencyResponse, other: Any = None) -> Picture:
         draw_line(middle, 1, f, np.degrees(np.unwrap(np.angle(model))), "linear model")
     draw_line(lower, 2, f, found.coherence, "coherence")
     upper.set_yscale("log")
-    upper.set_ylabel(escape_math(f"magnitude ({found.unit})"))
     upper.set_title(escape_math(f"from {found.input} to {found.output}"), fontsize=10)
-    middle.set_ylabel("phase (degrees)")
-    lower.set_ylabel("coherence")
+    label_plot(upper, "", f"magnitude ({found.unit})", legend=True)
+    label_plot(middle, "", "phase (degrees)")
     lower.set_ylim(0, 1.05)
-    lower.set_xlabel("frequency (Hz)")
-    for plot in (upper, middle, lower):
-        draw_grid(plot)
-    upper.legend(fontsize=8, frameon=False)
+    label_plot(lower, "frequency (Hz)", "coherence")
     return figure
 
 
@@ -301,9 +271,6 @@ def plot_sensitivity(shapers: Mapping[str, Shaper], frequencies: Any = None) -> 
         draw_line(plot, k, f, 100 * each.residual(f, min(each.ratios)), label)
     for frequency in modelled:
         plot.axvline(frequency, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
-    plot.set_xlabel("frequency of the vibration (Hz)")
-    plot.set_ylabel("vibration left (%)")
     plot.set_ylim(bottom=0)
-    draw_grid(plot)
-    plot.legend(fontsize=8, frameon=False)
+    label_plot(plot, "frequency of the vibration (Hz)", "vibration left (%)", legend=True)
     return figure

@@ -86,21 +86,20 @@ Faces = np.ndarray[Any, np.dtype[np.int64]]
 
 STEEL_DENSITY = 7850.0  # kg/m3; masses are drawn as balls of steel
 ROD_CORNER_COUNT = 12
-MAX_TWIST_STATION_COUNT = 9  # twist is interpolated between these sections
+BALL_RING_COUNT, BALL_CORNER_COUNT = 9, 14
+FRAME_STATION_COUNT = 9  # along a link, between which directions of sections are interpolated
 
 
 @dataclass(frozen=True)
 class Solid:
     """Triangle mesh of a part: points (n, v, 3) in n postures, and triangles (f, 3) of point indices.
 
-    `along` is the station along a link at which each triangle begins.
+    The points of a link are those of its sections, one after the other.
     """
 
     kind: Kind
     points: Array
     faces: Faces
-    link: str = ""
-    along: Faces | None = None
 
 
 class ArmSolids:
@@ -112,8 +111,6 @@ class ArmSolids:
 
     def all(self) -> list[Solid]:
         return [*self._links(), *self._hinges(), *self._masses(), *self._rods()]
-
-    # --- sizes ---
 
     @cached_property
     def _outlines(self) -> dict[str, Array]:
@@ -135,8 +132,6 @@ class ArmSolids:
         """Radius (m) of parts without a size of their own."""
         return 0.5 * min(self._size(link) for link in self.robot.links)
 
-    # --- parts ---
-
     def _links(self) -> Iterator[Solid]:
         for link in self.robot.links:
             axis, corners = self.arm.links[link.name], self._outlines[link.name]
@@ -145,48 +140,41 @@ class ArmSolids:
                 axis[:, :, None] + corners[None, :, :, :1] * y[:, :, None] + corners[None, :, :, 1:] * z[:, :, None]
             )
             stations, k = corners.shape[:2]
-            faces, along = triangulate_rings(stations, k, caps=not has_open_ends(link.section))
-            yield Solid("link", points.reshape(len(axis), -1, 3), faces, link.name, along)
+            faces = triangulate_rings(stations, k, caps=not has_open_ends(link.section))
+            yield Solid("link", points.reshape(len(axis), -1, 3), faces)
 
     def _hinges(self) -> Iterator[Solid]:
-        for link, (rotation, place) in self._roots():
-            size = self._size(link)
+        for link in self.robot.links:
+            size, pose = self._size(link), self._root_poses[link.name]
+            rotation, place = pose[:, :3, :3], pose[:, :3, 3]
             if isinstance(link.joint, Revolute):
-                axis = rotation @ np.array(link.joint.axis_vector)
-                half = 0.8 * size * axis
-                yield self._rod("joint", place - half, place + half, 0.8 * size)
+                half = 0.8 * size * (rotation @ np.array(link.joint.axis_vector))
+                yield _rod("joint", place - half, place + half, 0.8 * size)
                 if link.joint.drive is not None:
-                    yield self._rod("drive", place - 2.2 * half, place - half, 1.1 * size)
+                    yield _rod("drive", place - 2.2 * half, place - half, 1.1 * size)
             elif isinstance(link.joint, MovingJoint) and link.joint.drive is not None:
-                along = 0.8 * size * rotation[..., :, 0]
-                yield self._rod("drive", place - along, place, 1.1 * size)
+                yield _rod("drive", place - 0.8 * size * rotation[..., :, 0], place, 1.1 * size)
         ends = self.arm.hinges[:, sum(isinstance(link.joint, Revolute) for link in self.robot.links) :]
-        for k in range(ends.shape[1]):  # hinges of closed loops
-            yield self._ball("joint", ends[:, k], 1.6 * self._default_radius)
+        yield from self._balls("joint", ends, 1.6)  # hinges of closed loops
 
     def _masses(self) -> Iterator[Solid]:
         for k, (link, lump, _) in enumerate(self.arm.lumps):
-            yield self._ball("mass", self.arm.masses[:, k], max(steel_ball_radius(lump), 0.6 * self._size(link)))
+            yield _ball("mass", self.arm.masses[:, k], max(steel_ball_radius(lump), 0.6 * self._size(link)))
 
     def _rods(self) -> Iterator[Solid]:
-        n, arm = len(self.arm.q), self.arm
-        for k in range(arm.guides.shape[1]):
-            yield self._rod("joint", arm.guides[:, k, 0], arm.guides[:, k, 1], 1.8 * self._default_radius)
-        for k in range(arm.brackets.shape[1]):
-            yield self._rod("joint", arm.brackets[:, k, 0], arm.brackets[:, k, 1], 0.6 * self._default_radius)
+        n, arm, radius = len(self.arm.q), self.arm, self._default_radius
+        for ends, factor in ((arm.guides, 1.8), (arm.brackets, 0.6)):
+            for k in range(ends.shape[1]):
+                yield _rod("joint", ends[:, k, 0], ends[:, k, 1], factor * radius)
         for rail in arm.rails:
-            yield self._rod("ground", np.tile(rail[0], (n, 1)), np.tile(rail[1], (n, 1)), 0.4 * self._default_radius)
-        for k in range(arm.mouths.shape[1]):
-            yield self._ball("joint", arm.mouths[:, k], 1.4 * self._default_radius)
+            yield _rod("ground", np.tile(rail[0], (n, 1)), np.tile(rail[1], (n, 1)), 0.4 * radius)
+        yield from self._balls("joint", arm.mouths, 1.4)
         for support in arm.supports:
-            yield self._ball("ground", np.tile(support[0], (n, 1)), 1.6 * self._default_radius)
+            yield from self._balls("ground", np.tile(support, (n, 1, 1)), 1.6)
 
-    # --- shapes ---
-
-    def _roots(self) -> Iterator[tuple[Link, tuple[Array, Array]]]:
-        for link in self.robot.links:
-            pose = self._root_poses[link.name]
-            yield link, (pose[:, :3, :3], pose[:, :3, 3])
+    def _balls(self, kind: Kind, centres: Array, factor: float) -> Iterator[Solid]:
+        for k in range(centres.shape[1]):
+            yield _ball(kind, centres[:, k], factor * self._default_radius)
 
     @cached_property
     def _root_poses(self) -> dict[str, Array]:
@@ -195,44 +183,16 @@ class ArmSolids:
     def _section_axes(self, link: Link, axis: Array) -> tuple[Array, Array]:
         """Return the directions y and z of the sections along an axis, each of shape (n, stations, 3).
 
-        The directions at the root are transported along the axis without rotation about it, then turned by the twist.
+        They are evaluated at a few stations, interpolated, and made normal to the axis.
         """
-        tangents = _unit(np.gradient(axis, axis=1))
-        y = np.empty_like(axis)
-        y[:, 0] = _unit(_normal_component(self._root_poses[link.name][:, :3, 1], tangents[:, 0]))
-        for k in range(1, axis.shape[1]):
-            y[:, k] = _unit(_transport(y[:, k - 1], tangents[:, k - 1], tangents[:, k]))
-        if link.flexible is not None and "twist" in link.flexible.counts:
-            y = self._apply_twist(link, y, tangents)
+        from scipy.interpolate import make_interp_spline
+
+        places = np.linspace(0, link.length, 2 if link.flexible is None else FRAME_STATION_COUNT)
+        frames = [self.arm.system.frame(link.name, x, self.arm.q)[:, :3, 1] for x in places]
+        interpolate = make_interp_spline(places, np.stack(frames, axis=1), k=1, axis=1)
+        y, tangents = interpolate(np.linspace(0, link.length, axis.shape[1])), _unit(np.gradient(axis, axis=1))
+        y = _unit(y - (y * tangents).sum(-1, keepdims=True) * tangents)
         return y, np.cross(tangents, y)
-
-    def _apply_twist(self, link: Link, y: Array, tangents: Array) -> Array:
-        stations = np.unique(np.linspace(0, y.shape[1] - 1, MAX_TWIST_STATION_COUNT).astype(int))
-        angles = np.zeros((len(y), len(stations)))
-        for column, k in enumerate(stations):
-            x = link.length * k / (y.shape[1] - 1)
-            actual = self.arm.system.frame(link.name, x, self.arm.q)[:, :3, 1]
-            z = np.cross(tangents[:, k], y[:, k])
-            angles[:, column] = np.arctan2((actual * z).sum(-1), (actual * y[:, k]).sum(-1))
-        every = np.arange(y.shape[1])
-        turn = np.array([np.interp(every, stations, np.unwrap(row)) for row in angles])[..., None]
-        return np.asarray(np.cos(turn) * y + np.sin(turn) * np.cross(tangents, y))
-
-    def _rod(self, kind: Kind, begin: Array, end: Array, radius: float) -> Solid:
-        """Return the mesh of a round bar between two points (n, 3)."""
-        along = _unit(end - begin)
-        normal = _unit(np.cross(along, np.where(np.abs(along[:, :1]) < 0.8, [[1.0, 0, 0]], [[0, 1.0, 0]])))
-        turn = 2 * np.pi * np.arange(ROD_CORNER_COUNT) / ROD_CORNER_COUNT
-        ring = radius * (
-            np.cos(turn)[None, :, None] * normal[:, None]
-            + np.sin(turn)[None, :, None] * np.cross(along, normal)[:, None]
-        )
-        points = np.concatenate([begin[:, None] + ring, end[:, None] + ring], axis=1)
-        return Solid(kind, points, triangulate_rings(2, ROD_CORNER_COUNT, caps=True)[0])
-
-    def _ball(self, kind: Kind, centre: Array, radius: float) -> Solid:
-        points, faces = _sphere()
-        return Solid(kind, centre[:, None] + radius * points, faces)
 
 
 def steel_ball_radius(lump: PointMass) -> float:
@@ -244,58 +204,38 @@ def steel_ball_radius(lump: PointMass) -> float:
     return float((3 * lump.mass / (4 * np.pi * STEEL_DENSITY)) ** (1 / 3))
 
 
-def triangulate_rings(rings: int, k: int, caps: bool) -> tuple[Faces, Faces]:
-    """Return the triangles between rings of k points, and the ring at which each triangle begins."""
+def triangulate_rings(rings: int, k: int, caps: bool) -> Faces:
+    """Return the triangles between rings of k points, and of the ends if `caps`."""
     ring, corner = (each.ravel() for each in np.meshgrid(np.arange(rings - 1), np.arange(k), indexing="ij"))
     a, b = ring * k + corner, ring * k + (corner + 1) % k
     faces = [np.column_stack([a, a + k, b]), np.column_stack([b, a + k, b + k])]
-    along = [ring, ring]
     if caps:
         fan = np.column_stack([np.zeros(k - 2, dtype=int), np.arange(1, k - 1), np.arange(2, k)])
         faces += [fan, fan[:, ::-1] + (rings - 1) * k]
-        along += [np.zeros(k - 2, dtype=int), np.full(k - 2, rings - 2)]
-    return np.concatenate(faces), np.concatenate(along)
+    return np.concatenate(faces)
 
 
-def _sphere(rows: int = 8, columns: int = 14) -> tuple[Array, Faces]:
-    """Return the points (v, 3) and triangles of the unit sphere."""
-    up, turn = np.linspace(0, np.pi, rows + 1)[1:-1], 2 * np.pi * np.arange(columns) / columns
-    belt = np.stack(
-        [
-            np.outer(np.sin(up), np.cos(turn)),
-            np.outer(np.sin(up), np.sin(turn)),
-            np.outer(np.cos(up), np.ones(columns)),
-        ],
-        axis=-1,
-    ).reshape(-1, 3)
-    points = np.concatenate([belt, [[0, 0, 1.0], [0, 0, -1.0]]])
-    body = triangulate_rings(rows - 1, columns, caps=False)[0]
-    here, following = np.arange(columns), (np.arange(columns) + 1) % columns
-    last = (rows - 2) * columns
-    north = np.column_stack([np.full(columns, len(belt)), here, following])
-    south = np.column_stack([np.full(columns, len(belt) + 1), last + following, last + here])
-    return points, np.concatenate([body, north, south])
+def _rod(kind: Kind, begin: Array, end: Array, radius: float) -> Solid:
+    """Return the mesh of a round bar between two points (n, 3)."""
+    along = _unit(end - begin)
+    normal = _unit(np.cross(along, np.where(np.abs(along[:, :1]) < 0.8, [[1.0, 0, 0]], [[0, 1.0, 0]])))[:, None]
+    turn = 2 * np.pi * np.arange(ROD_CORNER_COUNT)[:, None] / ROD_CORNER_COUNT
+    ring = radius * (np.cos(turn) * normal + np.sin(turn) * np.cross(along[:, None], normal))
+    points = np.concatenate([begin[:, None] + ring, end[:, None] + ring], axis=1)
+    return Solid(kind, points, triangulate_rings(2, ROD_CORNER_COUNT, caps=True))
+
+
+def _ball(kind: Kind, centre: Array, radius: float) -> Solid:
+    """Return the mesh of a ball about points (n, 3), whose first and last rings are its poles."""
+    down, turn = np.meshgrid(
+        np.linspace(0, np.pi, BALL_RING_COUNT),
+        2 * np.pi * np.arange(BALL_CORNER_COUNT) / BALL_CORNER_COUNT,
+        indexing="ij",
+    )
+    unit = np.stack([np.sin(down) * np.cos(turn), np.sin(down) * np.sin(turn), np.cos(down)], axis=-1).reshape(-1, 3)
+    faces = triangulate_rings(BALL_RING_COUNT, BALL_CORNER_COUNT, caps=False)
+    return Solid(kind, centre[:, None] + radius * unit, faces)
 
 
 def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300))
-
-
-def _normal_component(vector: Array, normal: Array) -> Array:
-    """Return the components of vectors (n, 3) normal to unit vectors (n, 3)."""
-    return np.asarray(vector - (vector * normal).sum(-1, keepdims=True) * normal)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Return the cross product of (n, 3) arrays; np.cross takes four times as long for small n."""
-    out = a[:, [1, 2, 0]] * b[:, [2, 0, 1]]
-    out -= a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
-    return out
-
-
-def _transport(vector: Array, before: Array, after: Array) -> Array:
-    """Rotate vectors (n, 3) by the smallest rotation that turns one tangent into another."""
-    axis = _cross(before, after)
-    cosine = (before * after).sum(-1, keepdims=True)
-    along = (axis * vector).sum(-1, keepdims=True) / np.maximum(1 + cosine, 1e-9)
-    return _normal_component(cosine * vector + _cross(axis, vector) + along * axis, after)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -38,6 +40,33 @@ def escape_math(text: str) -> str:
 def wrap_title(text: str, width: float) -> str:
     """Escape a title and break it into lines that fit a width (inches)."""
     return escape_math(fill(text, int(11 * width)))
+
+
+def create_columns(figure: Picture, counts: Sequence[int]) -> list[list[Any]]:
+    """Add columns with numbers of plots to a figure; plots of a column with fewer of them are taller."""
+    units = int(np.lcm.reduce(counts))
+    cells = figure.add_gridspec(units, len(counts))
+    plots: list[list[Any]] = [[] for _ in counts]
+    for row in range(max(counts)):
+        for column in (k for k, count in enumerate(counts) if row < count):
+            span = units // counts[column]
+            plots[column].append(figure.add_subplot(cells[row * span : (row + 1) * span, column]))
+    return plots
+
+
+def place_legend(figure: Picture, plot: Any, side: str, **options: Any) -> None:
+    """Draw the legend of a plot at the "upper" or "lower" side of its figure."""
+    place: Any = f"outside {side} center"
+    figure.legend(*plot.get_legend_handles_labels(), loc=place, frameon=False, **options)
+
+
+def label_plot(plot: Any, x: str, y: str, legend: bool = False, **options: Any) -> None:
+    """Label the axes of a plot, and draw its grid and, if wanted, its legend."""
+    plot.set_xlabel(escape_math(x))
+    plot.set_ylabel(escape_math(y))
+    draw_grid(plot)
+    if legend:
+        plot.legend(fontsize=8, frameon=False, **options)
 
 
 def draw_grid(plot: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.plotting.colours import LINE_STYLES
-from flexarm.plotting.style import Picture, draw_grid, escape_math, wrap_title
+from flexarm.plotting.style import Picture, escape_math, label_plot, place_legend, wrap_title
 from flexarm.results.netcdf import warn_of_version
 from flexarm.sweeps.monte_carlo import random_sample
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_PANEL_COUNT = 6
-MAX_BAND_ROW_COUNT = 6
 DEFAULT_MEASURES = ("peak_deflection", "residual", "tip", "peak_torque")  # those that exist are plotted by default
 SECONDARY_MEASURES = ("end", "balance")  # plotted only by name or if there are no others
 MAX_BIN_COUNT = 12  # along a random parameter, with quantiles for each bin
@@ -66,8 +65,10 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
     >>> plot_sweep(data, "tip.y").axes[0].get_xlabel()
     'links.bar.mass (kg)'
     """
-    data = _require_sweep(data)
-    fields = _fields(data)
+    if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
+        raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
+    warn_of_version("data", data.attrs)
+    fields = sweep_fields(data)
     data = _select_fixed(data, fields, at)
     panels = _panels(data, quantity)
     if not any(np.isfinite(part.values).any() for _, part in panels):
@@ -83,15 +84,7 @@ def plot_sweep(data: xr.Dataset, quantity: str | Sequence[str] | None = None, **
 Part = tuple[str, "xr.DataArray"]  # name of a component of a measure, and its values over the fields
 
 
-def _require_sweep(data: Any) -> xr.Dataset:
-    if not all(hasattr(data, name) for name in ("attrs", "data_vars", "coords")) or "status" not in data:
-        raise TypeError(f"data = {shown(data)}: must be the Dataset of a sweep, as fa.sweep gives it")
-    warn_of_version("data", data.attrs, stacklevel=4)
-    found: xr.Dataset = data
-    return found
-
-
-def _fields(data: xr.Dataset) -> list[str]:
+def sweep_fields(data: xr.Dataset) -> list[str]:
     """Return the names of the fields that vary, in order."""
     if "member" in data.dims:
         return [str(name) for name, each in data.coords.items() if each.dims == ("member",) and name != "member"]
@@ -118,20 +111,16 @@ def _panels(data: xr.Dataset, quantity: Any) -> list[Part]:
     """Return the components to plot: those named, or a limited number of the default ones."""
     if quantity is None:
         found = [part for name in _default_measures(data) for part in _parts(data, name)]
-        max_count = MAX_PANEL_COUNT if "member" not in data.dims else MAX_BAND_ROW_COUNT
-        return [part for part in found if _varies(part[1])][:max_count] or found[:max_count]
+        return ([part for part in found if _varies(part[1])] or found)[:MAX_PANEL_COUNT]
     names = [quantity] if isinstance(quantity, str) else quantity
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(each, str) for each in names):
         raise TypeError(f"quantity = {shown(quantity)}: must be the name of a measure, or several in a list")
-    found = []
+    found, known = [], drawable_quantities(data)
     for name in names:
-        known = drawable_quantities(data)
-        if name in _measures(data):
-            found += _parts(data, name)
-        elif name in known:
-            found.append((name, known[name]))
-        else:
+        parts = _parts(data, name) if name in _measures(data) else [(name, known[name])] if name in known else []
+        if not parts:
             raise ValueError(f"quantity: there is no {name!r}{suggestion(name, [*_measures(data), *known])}")
+        found += parts
     if len(found) > 4 * MAX_PANEL_COUNT:
         raise ValueError(
             f"quantity = {shown(quantity)}: has {len(found)} parts, and {4 * MAX_PANEL_COUNT} can be drawn; name some"
@@ -165,8 +154,7 @@ def _default_measures(data: xr.Dataset) -> list[str]:
 
 def _parts(data: xr.Dataset, name: str) -> list[Part]:
     """Return the components of a measure by its links, axes or inputs."""
-    whole = data[name]
-    return _split(name, whole, [dim for dim in whole.dims if dim != "member" and dim not in data["status"].dims])
+    return _split(name, data[name], [dim for dim in data[name].dims if dim not in data["status"].dims])
 
 
 def _split(name: str, whole: xr.DataArray, dims: Iterable[Hashable]) -> list[Part]:
@@ -185,12 +173,12 @@ def _varies(part: xr.DataArray) -> bool:
 
 def _label(name: str, part: xr.DataArray, width: int = 18) -> str:
     unit = part.attrs.get("units") or (str(part["input_unit"].item()) if "input_unit" in part.coords else "")
-    return escape_math(fill(f"{name} ({unit})" if unit else name, width, break_long_words=False))
+    return fill(f"{name} ({unit})" if unit else name, width, break_long_words=False)
 
 
 def _axis_label(data: xr.Dataset, field: str) -> str:
     unit = data[field].attrs.get("units", "")
-    return escape_math(f"{field} ({unit})" if unit not in ("", "1") else field)
+    return f"{field} ({unit})" if unit not in ("", "1") else field
 
 
 def _figure(count: int, data: xr.Dataset, columns: int, height: float = 2.4, width: float = 4.6) -> tuple[Picture, Any]:
@@ -215,22 +203,23 @@ def _lines(data: xr.Dataset, panels: Sequence[Part], field: str) -> Picture:
     figure, plots = _figure(len(panels), data, 1 if len(panels) <= 3 else 2, height=2.0)
     x = data[field].values
     for plot, (name, part) in zip(plots, panels, strict=True):
-        marker = "o" if len(x) <= 40 else ""
-        places = np.arange(len(x)) if x.dtype.kind in "UOb" else x
+        places = _places(x)
         order = np.argsort(places, kind="stable")
-        plot.plot(
-            places[order], part.values[order], color=LINE_STYLES[0][0], linewidth=1.2, marker=marker, markersize=3
-        )
+        style: dict[str, Any] = {"color": LINE_STYLES[0][0], "linewidth": 1.2, "markersize": 3}
+        plot.plot(places[order], part.values[order], marker="o" if len(x) <= 40 else "", **style)
         failed = places[~np.isfinite(part.values)]
         if len(failed):  # crosses on the lower edge
             low = np.full(len(failed), 0.03)
             plot.plot(failed, low, "x", color="0.6", markersize=4, transform=plot.get_xaxis_transform())
         _set_scale(plot.xaxis, plot.set_xscale, x)
-        plot.set_ylabel(_label(name, part))
-        plot.set_xlabel(_axis_label(data, field))
-        draw_grid(plot)
+        label_plot(plot, _axis_label(data, field), _label(name, part))
     figure.align_ylabels()
     return figure
+
+
+def _places(values: Any) -> Array:
+    """Return the positions of values on an axis; strings are numbered."""
+    return np.arange(len(values), dtype=float) if values.dtype.kind in "UOb" else np.asarray(values, dtype=float)
 
 
 def _set_scale(axis: Any, scale: Any, values: Any) -> None:
@@ -247,15 +236,10 @@ def _set_scale(axis: Any, scale: Any, values: Any) -> None:
 
 def _is_geometric(values: Any) -> bool:
     """Return True if values are a geometric sequence over a wide range."""
-    if (
-        len(values) < 3
-        or values.dtype.kind in "UOb"
-        or min(values) <= 0
-        or max(values) < MIN_LOG_SCALE_RATIO * min(values)
-    ):
+    if len(values) < 3 or values.dtype.kind in "UOb" or min(values) <= 0:
         return False
     factors = np.diff(np.log(np.sort(np.asarray(values, dtype=float))))
-    return bool(np.ptp(factors) < 0.01 * factors.mean())
+    return bool(np.ptp(factors) < 0.01 * factors.mean() and factors.sum() >= np.log(MIN_LOG_SCALE_RATIO))
 
 
 def _maps(data: xr.Dataset, panels: Sequence[Part], across: str, up: str) -> Picture:
@@ -267,15 +251,14 @@ def _maps(data: xr.Dataset, panels: Sequence[Part], across: str, up: str) -> Pic
         plot.set_facecolor("0.85")  # members that failed
         _set_scale(plot.xaxis, plot.set_xscale, data[across].values)
         _set_scale(plot.yaxis, plot.set_yscale, data[up].values)
-        figure.colorbar(mesh, ax=plot, label=_label(name, part, 32))
-        plot.set_xlabel(_axis_label(data, across))
-        plot.set_ylabel(_axis_label(data, up))
+        figure.colorbar(mesh, ax=plot, label=escape_math(_label(name, part, 32)))
+        plot.set(xlabel=escape_math(_axis_label(data, across)), ylabel=escape_math(_axis_label(data, up)))
     return figure
 
 
 def _edges(values: Any) -> Array:
     """Return the edges of cells around values in any order."""
-    x = np.arange(len(values), dtype=float) if values.dtype.kind in "UOb" else np.asarray(values, dtype=float)
+    x = _places(values)
     if len(x) == 1:
         return np.array([x[0] - 0.5, x[0] + 0.5])
     if _is_geometric(values):
@@ -297,19 +280,13 @@ def _bands(data: xr.Dataset, panels: Sequence[Part], fields: Sequence[str]) -> P
         for column, field in enumerate(shown_fields):
             plot = plots[k * columns + column]
             _band(plot, np.asarray(data[field].values, dtype=float), np.asarray(part.values, dtype=float), drawn)
-            share = _explained_variance(data, name, field)
-            if share is not None:
-                words = f"explains {100 * max(share, 0.0):.0f} %"
-                plot.set_title(escape_math(words), fontsize=9)
-            if column == 0:
-                plot.set_ylabel(_label(name, part))
-            if k == count - 1:
-                plot.set_xlabel(_axis_label(data, field))
-            draw_grid(plot)
+            if (share := _explained_variance(data, name, field)) is not None:
+                plot.set_title(f"explains {100 * max(share, 0.0):.0f} %", fontsize=9)
+            below = _axis_label(data, field) if k == count - 1 else ""
+            label_plot(plot, below, "" if column else _label(name, part))
     figure.align_ylabels()
-    handles, labels = plots[0].get_legend_handles_labels()
-    if labels:
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9, frameon=False)
+    if plots[0].get_legend_handles_labels()[1]:
+        place_legend(figure, plots[0], "lower", ncols=3, fontsize=9)
     return figure
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,15 @@ from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.plotting.arguments import require_names, require_optional_run, require_run
 from flexarm.plotting.colours import COMPARISON_COLOUR, LINE_STYLES
-from flexarm.plotting.style import Picture, draw_grid, draw_line, escape_math, wrap_title
+from flexarm.plotting.style import (
+    Picture,
+    create_columns,
+    draw_grid,
+    draw_line,
+    escape_math,
+    place_legend,
+    wrap_title,
+)
 from flexarm.results.by_name import coordinates_of, label_of, one_quantity
 from flexarm.results.run import Run
 
@@ -33,21 +41,16 @@ def create_panels(count: int, height: float, columns: int = 2) -> tuple[Picture,
     columns = min(columns, count)
     rows = -(-count // columns)
     figure = Picture(figsize=(7.0 if columns == 1 else 10.5, 1.0 + height * rows))
-    sizes = [len(range(column, count, columns)) for column in range(columns)]
-    units = int(np.lcm.reduce(sizes))
-    cells = figure.add_gridspec(units, columns)
-    plots: list[Any] = []
-    for k in range(count):
-        row, column = divmod(k, columns)
-        span = units // sizes[column]
-        plot = figure.add_subplot(cells[row * span : (row + 1) * span, column], sharex=plots[0] if plots else None)
-        plots.append(plot)
-        draw_grid(plot)
-        if row == sizes[column] - 1:
-            plot.set_xlabel("time (s)")
-        else:
-            plot.tick_params(labelbottom=False)
-    return figure, plots
+    counts = [len(range(column, count, columns)) for column in range(columns)]
+    filled = create_columns(figure, counts)
+    for plots in filled:
+        for plot in plots:
+            draw_grid(plot)
+            plot.tick_params(labelbottom=plot is plots[-1])
+            if plot is not filled[0][0]:
+                plot.sharex(filled[0][0])
+        plots[-1].set_xlabel("time (s)")
+    return figure, [filled[k % columns][k // columns] for k in range(count)]
 
 
 def draw_oscillation(plot: Any, k: int, t: Array, values: Array, label: str) -> None:
@@ -140,7 +143,12 @@ def _figure(runs: Mapping[str, Run], chosen: list[str], with_distance: bool) -> 
         draw_line(plots[len(chosen)], 0, one.time.values, distance, "")
         plots[len(chosen)].set_ylabel("tips apart (mm)")
     figure.align_ylabels()
-    _figure_legend(figure, plots[0], runs)
+    if len(runs) == 1:
+        figure.suptitle(wrap_title(next(iter(runs)), figure.get_figwidth()), fontsize=11)
+    else:
+        labels = plots[0].get_legend_handles_labels()[1]
+        columns = 1 if max(map(len, labels)) > 30 else min(4, len(labels))
+        place_legend(figure, plots[0], "upper", ncols=columns, fontsize=9)
     return figure
 
 
@@ -156,15 +164,6 @@ def _series_of_runs(runs: Mapping[str, Run], name: str) -> dict[str, xr.DataArra
     if problem is not None and all(each is None for each in found.values()):
         raise problem
     return found
-
-
-def _figure_legend(figure: Picture, plot: Any, runs: Mapping[str, Run]) -> None:
-    if len(runs) == 1:
-        figure.suptitle(wrap_title(next(iter(runs)), figure.get_figwidth()), fontsize=11)
-        return
-    handles, labels = plot.get_legend_handles_labels()
-    columns = 1 if max(map(len, labels)) > 30 else min(4, len(labels))
-    figure.legend(handles, labels, loc="outside upper center", ncols=columns, fontsize=9, frameon=False)
 
 
 def _common_quantities(runs: Mapping[str, Run]) -> list[str]:
@@ -195,84 +194,53 @@ def run_figure(run: Run, other: Run | None = None) -> Picture:
     The joints of another run, for example of the rigid robot, are drawn in grey.
     """
     other = require_optional_run("other", other)
-    panels: list[Callable[[Any], None]] = [lambda plot: _joints(plot, run, other)] if _joint_names(run) else []
-    bent = _deflecting_tips(run)
-    panels.append(lambda plot: _deflections(plot, run, bent) if bent else _tip(plot, run))
-    if run.data.sizes["input"]:
-        panels.append(lambda plot: _actuators(plot, run))
-    energies = [name for name in ENERGIES if np.abs(run.data[name].values).max() > 0]
-    if energies:
-        panels.append(lambda plot: _energies(plot, run, energies))
+    panels = _panels(run)
     figure, plots = create_panels(len(panels), height=3.1)
-    for draw, plot in zip(panels, plots, strict=True):
-        draw(plot)
-        _draw_legend(plot)
+    for plot, (title, ylabel, curves) in zip(plots, panels, strict=True):
+        draw = draw_oscillation if title == "energies" else draw_line
+        for k, (name, values) in enumerate(curves.items()):
+            draw(plot, k, run.time.values, values, name)
+        if other is not None and title == "joints":
+            names = [name for name in _joint_names(run) if name in other.data["coordinate"].values]
+            style: dict[str, Any] = {"color": COMPARISON_COLOUR, "linewidth": 0.9, "zorder": 0}
+            for k, name in enumerate(names):
+                label = None if k else escape_math(comparison_label(run, other))
+                plot.plot(other.time, other[name].values, label=label, **style)
+        plot.set_title(title, fontsize=10)
+        plot.set_ylabel(ylabel)
+        count = len(plot.get_legend_handles_labels()[0])
+        if 0 < count <= MAX_LEGEND_ENTRY_COUNT:
+            plot.legend(fontsize=8 if count <= 8 else 6, ncols=1 if count <= 8 else 2, frameon=False)
     figure.suptitle(wrap_title(str(run.data.attrs["robot"]), figure.get_figwidth()), fontsize=11)
     return figure
+
+
+def _panels(run: Run) -> list[tuple[str, str, dict[str, Array]]]:
+    """Return the title, the axis label and the curves by label of each panel; empty ones are left out."""
+    data = run.data
+    joints = {name.removesuffix(".q").replace(".", " "): run[name].values for name in _joint_names(run)}
+    ends = [(link, axis) for link in data["link"].values for axis in "yz"]
+    deflections = {f"{link} {axis}": 1000 * run[f"deflection.{link}.{axis}"].values for link, axis in ends}
+    bent = {label: values for label, values in deflections.items() if values.any()}
+    torques = {str(name): run.torque.sel(input=name).values for name in data["input"].values}
+    tip = {f"tip {axis}": run[f"tip.{axis}"].values for axis in "xyz"}
+    found = [
+        ("joints", _unit_label(run, "unit", JOINT_AXIS_LABELS), joints),
+        ("tip deflection in the link's root frame", "deflection (mm)", bent) if bent else ("tip", "position (m)", tip),
+        ("actuators", _unit_label(run, "input_unit", ACTUATOR_AXIS_LABELS), torques),
+        ("energies", "energy (J)", {name: data[name].values for name in ENERGIES if data[name].values.any()}),
+    ]
+    return [each for each in found if each[2]]
 
 
 def _joint_names(run: Run) -> list[str]:
     return coordinates_of(run.data, "joint", "motor")
 
 
-def _joints(plot: Any, run: Run, other: Run | None) -> None:
-    names = _joint_names(run)
-    for k, name in enumerate(names):
-        draw_line(plot, k, run.time.values, run[name].values, name.removesuffix(".q").replace(".", " "))
-    if other is not None:
-        for k, name in enumerate(name for name in names if name in other.data["coordinate"].values):
-            label = None if k else escape_math(comparison_label(run, other))
-            plot.plot(other.time, other[name].values, color=COMPARISON_COLOUR, linewidth=0.9, zorder=0, label=label)
-    _label_plot(plot, "joints", _unit_label(run, "unit", JOINT_AXIS_LABELS))
-
-
-def _deflecting_tips(run: Run) -> list[tuple[str, str]]:
-    """Return the links whose tips deflect, with the axes along which they do."""
-    pairs = [(str(link), axis) for link in run.data["link"].values for axis in "yz"]
-    return [(link, axis) for link, axis in pairs if np.abs(run[f"deflection.{link}.{axis}"].values).max() > 0]
-
-
-def _deflections(plot: Any, run: Run, bent: list[tuple[str, str]]) -> None:
-    for k, (link, axis) in enumerate(bent):
-        draw_line(plot, k, run.time.values, 1000 * run[f"deflection.{link}.{axis}"].values, f"{link} {axis}")
-    _label_plot(plot, "tip deflection in the link's root frame", "deflection (mm)")
-
-
-def _tip(plot: Any, run: Run) -> None:
-    for k, axis in enumerate("xyz"):
-        draw_line(plot, k, run.time.values, run[f"tip.{axis}"].values, f"tip {axis}")
-    _label_plot(plot, "tip", "position (m)")
-
-
-def _actuators(plot: Any, run: Run) -> None:
-    for k, name in enumerate(run.data["input"].values):
-        draw_line(plot, k, run.time.values, run.torque.sel(input=name).values, str(name))
-    _label_plot(plot, "actuators", _unit_label(run, "input_unit", ACTUATOR_AXIS_LABELS))
-
-
-def _energies(plot: Any, run: Run, names: list[str]) -> None:
-    for k, name in enumerate(names):
-        draw_oscillation(plot, k, run.time.values, run.data[name].values, name)
-    _label_plot(plot, "energies", "energy (J)")
-
-
 def _unit_label(run: Run, coordinate: str, words: dict[str, str]) -> str:
     """Return the axis labels for the units that occur."""
-    found = (
-        run.data[coordinate].values if coordinate in run.data.coords else ()
-    )  # files of earlier versions have no units
+    found = run.data[coordinate].values if coordinate in run.data.coords else ()  # files of earlier versions have none
     return ", ".join(label for unit, label in words.items() if unit in found) or next(iter(words.values()))
-
-
-def _label_plot(plot: Any, title: str, ylabel: str) -> None:
-    plot.set_title(title, fontsize=10)
-    plot.set_ylabel(ylabel)
-
-
-def _draw_legend(plot: Any) -> None:
-    handles, _ = plot.get_legend_handles_labels()
-    if 0 < len(handles) <= MAX_LEGEND_ENTRY_COUNT:
-        plot.legend(fontsize=8 if len(handles) <= 8 else 6, ncols=1 if len(handles) <= 8 else 2, frameon=False)
 
 
 PATH_MOTION_TOLERANCE = 1e-6  # fraction of the largest motion; axes with less are not shown
@@ -287,9 +255,10 @@ def plot_inversion(found: Inversion, run: Run | None = None) -> Picture:
         raise TypeError(f"run = {shown(run)}: must be a Run, such as inversion.play() gives")
     figure, plots = create_panels(2 if run is None else 3, 1.9, columns=1)
     units = found.system.input_units
+    is_mixed = len(set(units)) > 1
     for k, (name, values) in enumerate(zip(found.inputs, found.torques.T)):
-        draw_line(plots[0], k, found.t, values, name if len(set(units)) == 1 else f"{name} ({units[k]})")
-    plots[0].set_ylabel(_actuator_label(units))
+        draw_line(plots[0], k, found.t, values, f"{name} ({units[k]})" if is_mixed else name)
+    plots[0].set_ylabel("torque, force" if is_mixed else ACTUATOR_AXIS_LABELS[units[0]])
     reached = found.system.frame(*found.place, found.q)[:, :3, 3]
     for k, axis in enumerate(_moving_axes(found.tip)):
         plots[1].plot(found.t, found.tip[:, axis], color=COMPARISON_COLOUR, linewidth=4.0, label=None if k else "path")
@@ -303,20 +272,9 @@ def plot_inversion(found: Inversion, run: Run | None = None) -> Picture:
     for plot in plots[:2] if len(found.inputs) > 1 else plots[1:2]:
         plot.legend(fontsize=8, frameon=False)
     for plot in plots:
-        _draw_interval(plot, found)
+        for time in (found.before, found.duration - found.after):
+            plot.axvline(time, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
     return figure
-
-
-def _actuator_label(units: tuple[str, ...]) -> str:
-    """Return the axis label of the actuators."""
-    if len(set(units)) > 1:
-        return "torque, force"
-    return f"{'force' if units[0] == 'N' else 'torque'} ({units[0]})"
-
-
-def _draw_interval(plot: Any, found: Inversion) -> None:
-    for time in (found.before, found.duration - found.after):
-        plot.axvline(time, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
 
 
 def _moving_axes(path: Array) -> list[int]:

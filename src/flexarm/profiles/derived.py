@@ -38,6 +38,12 @@ def pieces_of(profile: Profile) -> Iterator[Segment]:
             yield piece
 
 
+def joined(parts: Sequence[Profile], edges: Sequence[float], name: str) -> Profile:
+    """Return a profile of splines, each between two edges; the first and the last hold outside."""
+    pieces = (parts[0].pieces[0], *(each.pieces[1] for each in parts), parts[-1].pieces[2])
+    return Profile((-np.inf, *edges), pieces, name)
+
+
 @dataclass(frozen=True)
 class DelayedSegment:
     """Segment times an amplitude, delayed (s); it is never evaluated before it begins."""

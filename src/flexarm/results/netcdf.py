@@ -86,7 +86,7 @@ def read_netcdf(path: str | os.PathLike[str]) -> xr.Dataset:
         raise ValueError(f"{path}: cannot be read as NetCDF ({shorten(escape_unprintable(str(error)), 300)})") from None
 
 
-def warn_of_version(name: str, attributes: Mapping[Any, Any], stacklevel: int = 3) -> None:
+def warn_of_version(name: str, attributes: Mapping[Any, Any]) -> None:
     """Warn if the results called `name` were computed by another version of flexarm."""
     version = attributes.get("version", __version__)
     if version != __version__:
@@ -94,7 +94,6 @@ def warn_of_version(name: str, attributes: Mapping[Any, Any], stacklevel: int = 
             f"{name} was written by flexarm {version}; this is {__version__}, and results of another version may have "
             "another meaning here",
             UserWarning,
-            stacklevel=stacklevel,
         )
 
 

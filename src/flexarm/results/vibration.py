@@ -115,7 +115,6 @@ def residual(run: Run, name: str, after: Any) -> float:
             f"residual: {shown(name)} does not go to and fro between t = {after:g} s and the end of the run: what "
             "vibrates goes further; simulate for a period or more after the move",
             ValidityWarning,
-            stacklevel=3,
         )
     return float(np.linalg.norm(swings))
 

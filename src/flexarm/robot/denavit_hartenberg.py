@@ -197,7 +197,7 @@ def _link(k: int, row: Row, template: Link | RigidBody | None, length: float, fr
     body = given or row.body
     if not isinstance(template, Link):
         own = _moved(body or RigidBody(0.0), frame)
-        return Link(row.name or f"link{k + 1}", body=own, **({"length": length} if length else {}))
+        return Link(row.name or f"link{k + 1}", length, body=own)
     problem = None
     if row.name not in (None, template.name):
         problem = DescriptionProblem(f"rows[{k}].name", row.name, f"must be that of links[{k}], {template.name!r}")

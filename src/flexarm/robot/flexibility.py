@@ -228,7 +228,7 @@ class Reduced(Basis):
         return (self.modes or count) + self.tip_shapes(family)
 
     def unit(self, family: str, index: int) -> str:
-        """Return the unit: the coordinates of the node at the tip, if any, come before those of the modes."""
+        # coordinates of the node at the tip, if any, come before those of the modes
         return _nodal_unit(family, index) if index < self.tip_shapes(family) else MODAL_UNIT
 
     def tip_shapes(self, family: str) -> int:

@@ -280,10 +280,10 @@ def _condition(function: Callable[..., Any], names: tuple[str, ...]) -> Conditio
     name = getattr(function, "__name__", "condition")
 
     def value(t: float, q: Array, v: Array) -> float:
-        said = function(t, named_array(q, names), named_array(v, names))
-        if isinstance(said, (bool, np.bool_)) or np.ndim(said) or not np.isreal(said) or said is None:
-            raise TypeError(f"it gave {shown(said)}: must be a number that is positive until the run should end")
-        return float(said)
+        value = function(t, named_array(q, names), named_array(v, names))
+        if isinstance(value, (bool, np.bool_)) or np.ndim(value) or not np.isreal(value) or value is None:
+            raise TypeError(f"it gave {shown(value)}: must be a number that is positive until the run should end")
+        return float(value)
 
     return Condition(name, value, lambda time: f"'{name}' reached zero at t = {time:.6g} s")
 

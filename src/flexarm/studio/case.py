@@ -1,4 +1,4 @@
-"""The robot and the simulation that a page shows, with all of their parameters by path, and the undo history.
+"""The robot and the simulation that a page shows, with all of their parameters by name, and the undo history.
 
 A `StudioCase` is immutable; changed parameters give a new one. `History` stores one case per completed change.
 """
@@ -6,7 +6,7 @@ A `StudioCase` is immutable; changed parameters give a new one. `History` stores
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,35 +16,53 @@ import numpy as np
 
 from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
-from flexarm.foundation.messages import describe_unknown
+from flexarm.foundation.messages import suggestion
 from flexarm.foundation.validation import real
 from flexarm.profiles.derived import copied
 from flexarm.profiles.parse import PROFILES, profile
 from flexarm.profiles.profile import Profile
-from flexarm.robot import Robot
+from flexarm.robot import Link, Robot
 from flexarm.robot.description import Description
-from flexarm.robot.io.files import SIMULATION, SWEEP, read_source
+from flexarm.robot.io.files import SWEEP, read_source
 from flexarm.robot.path_updates import value_at
 from flexarm.simulation.simulation_file import FIELDS, simulation_options
 from flexarm.studio.control import NO_CONTROL, Control
-from flexarm.sweeps.apply_changes import unit
+from flexarm.sweeps.apply_changes import profile_number_unit
 
 DEFAULT_DURATION_S = 2.0
 DEFAULT_ACCELERATION = 2.0  # rad/s2 or m/s2, of each joint alone
 DEFAULT_ROTATION_RAD = 0.3
 OPTION_UNITS = {"duration": "s", "sample": "s", "dt": "s", "atol": "m", "gamma": "1/s", "beta": "1/s"}
 FILE_TYPES = (str, bool, int, float, np.number, type(None))  # values that a file can contain
+STATES = ("q0", "v0")
+SWEPT_ROOTS = (*STATES, "torque", "motion", "loads", "gains", "references")  # of names of a sweep, not of the robot
+SCALE = "scale"  # name of the factor of a profile
 MAX_LIST_LENGTH = 24  # longer lists get no input fields
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A scalar parameter of a case: its path, value and unit, and whether it takes integers only."""
+    """A scalar parameter of a case, and whether it takes integers only.
 
-    path: str
+    Parameters are named as in `fa.sweep`: `links.fore.payload.mass`, `torque.upper.amplitude`, `q0.fore.q`, `gains.kp`.
+    `steps` lead to a parameter in the plan; those of the robot have none.
+    """
+
+    name: str
     value: float
     unit: str = ""
     is_integer: bool = False
+    steps: tuple[str, ...] = ()
+
+    @property
+    def is_sweepable(self) -> bool:
+        """True if `fa.sweep` can vary the parameter."""
+        if not self.steps:
+            return True
+        root, *inner = self.steps
+        if root in STATES:
+            return not inner[0].isdecimal()
+        return root in ("torque", "motion") or (root == "loads" and len(inner) > 2)
 
 
 @dataclass(frozen=True)
@@ -63,29 +81,14 @@ class ScaledProfile:
 
 @dataclass(frozen=True)
 class StudioCase:
-    """A robot with the arguments of `fa.simulate`: plain data as in a file's `simulation` section, or objects.
-
-    Attributes
-    ----------
-    robot : Robot
-    plan : mapping
-        Arguments of `fa.simulate` except the robot.
-    file : str
-        Robot file; tables are looked up in its folder.
-    is_default : bool
-        True if no simulation was given and `plan` is a default motion.
-    control : Control
-        Shapers and controllers added to the plan.
-    sweep : mapping
-        A file's `sweep` section.
-    """
+    """A robot with the arguments of `fa.simulate`: plain data as in a file's `simulation` section, or objects."""
 
     robot: Robot
-    plan: Mapping[str, Any]
-    file: str = ""
-    is_default: bool = False
-    control: Control = NO_CONTROL
-    sweep: Mapping[str, Any] = field(default_factory=dict)
+    plan: Mapping[str, Any]  # arguments of `fa.simulate` except the robot
+    file: str = ""  # tables are looked up in its folder
+    is_default: bool = False  # True if no simulation was given and `plan` is a default motion
+    control: Control = NO_CONTROL  # added to the plan
+    sweep: Mapping[str, Any] = field(default_factory=dict)  # a file's `sweep` section
 
     @staticmethod
     def from_file(path: str | Path) -> StudioCase:
@@ -101,32 +104,39 @@ class StudioCase:
             return StudioCase(robot, _default_plan(robot), file, is_default=True)
         return StudioCase(robot, {"duration": DEFAULT_DURATION_S, **_describe_profiles(options)}, file)
 
-    # --- parameters ---
-
     def parameters(self) -> list[Parameter]:
         """Return all parameters that can be changed: those of the robot, then those of the simulation."""
         return [*_iterate_description(self.robot, ""), *self._plan_parameters()]
 
-    def value(self, path: str) -> float:
-        for each in self.parameters():
-            if each.path == path:
-                return each.value
-        raise KeyError(
-            describe_unknown(f"there is no parameter {path!r}", path, [each.path for each in self.parameters()])
-        )
-
-    def with_(self, changes: Mapping[str, float]) -> StudioCase:
-        """Return a copy with other parameters, by path; raise an error for invalid values."""
-        plan: Any = self.plan
-        robot_changes = {}
-        for path, value in changes.items():
-            inner = path.removeprefix(f"{SIMULATION}.")
-            if inner != path:
-                plan = _set_in_plan(plan, inner.split(":"), value)
+    def with_(self, changes: Mapping[str, Any]) -> StudioCase:
+        """Return a copy with other parameters, by name; raise an error for invalid values."""
+        known = {each.name: each for each in self.parameters()}
+        robot_changes, plan_changes = {}, []
+        for name, value in changes.items():
+            found = known.get(name) or known.get(f"{name}.value")
+            if found is not None and found.is_integer and float(value).is_integer():
+                value = int(value)
+            if (found is None and name.partition(".")[0] not in SWEPT_ROOTS) or (found is not None and not found.steps):
+                robot_changes[name] = value
             else:
-                robot_changes[path] = _keep_integer(value_at(self.robot, path)[0], value)
-        robot = self.robot.with_(robot_changes) if robot_changes else self.robot
+                plan_changes.append((name, None if found is None else found.steps, value))
+        robot, plan = self.robot.with_(robot_changes) if robot_changes else self.robot, self.plan
+        for name, steps, value in sorted(plan_changes, key=lambda each: each[0].endswith(f".{SCALE}")):
+            plan = _set_in_plan(plan, steps or self._swept_steps(name), value)  # scales apply to changed profiles
         return replace(self, robot=robot, plan=plan)
+
+    def _swept_steps(self, name: str) -> tuple[str, ...]:
+        """Return the steps to a parameter of the plan that only sweeps have."""
+        root, _, rest = name.partition(".")
+        given, place = self.plan.get(root) or {}, rest.removesuffix(f".{SCALE}")
+        if root in STATES and isinstance(given, Mapping):
+            return root, rest
+        if place != rest and isinstance(given, Mapping) and place in given:
+            return root, place, SCALE
+        raise ValueError(
+            f"{name}: this simulation has no parameter of that name, so this member cannot be computed here"
+            f"{suggestion(name, [each.name for each in self._plan_parameters()])}"
+        )
 
     def arguments(self, system: System) -> dict[str, Any]:
         """Return the arguments of `fa.simulate` except the robot."""
@@ -134,63 +144,48 @@ class StudioCase:
 
     def arguments_without_control(self, system: System) -> dict[str, Any]:
         """Return the arguments of `fa.simulate` without shapers and controllers."""
-        found = _build_profiles(self.plan)
-        if self._is_serializable:
-            return simulation_options(found, self.file, robot=system.robot)
+        if (section := self.section) is not None:
+            return simulation_options(section, self.file, robot=system.robot)
+        found: dict[str, Any] = _build_profiles(self.plan)
         if isinstance(found.get("points"), Mapping):
-            found["points"] = {name: _point_argument(each) for name, each in found["points"].items()}
-        return dict(found)
-
-    @property
-    def _is_serializable(self) -> bool:
-        """True if the plan can be written to a file."""
-        return all(name in FIELDS for name in self.plan) and all(
-            isinstance(each, FILE_TYPES) for each in _iterate_leaves(self.plan)
-        )
+            points = found["points"].items()
+            found["points"] = {name: (at["link"], at["x"]) if _is_place(at) else at for name, at in points}
+        return found
 
     @property
     def section(self) -> dict[str, Any] | None:
-        """The plan as a `simulation` section, or None if it contains objects."""
-        return dict(self.plan) if self._is_serializable else None
+        """The plan as a `simulation` section, or None if a file cannot contain it."""
+        return dict(self.plan) if self.plan.keys() <= FIELDS.keys() and _is_plain(self.plan) else None
 
     def _plan_parameters(self) -> Iterator[Parameter]:
-        for path, value, is_integer in _iterate_plan(self.plan, ()):
-            yield Parameter(f"{SIMULATION}.{':'.join(path)}", value, self._unit(path), is_integer)
+        for steps, value, is_integer in _iterate_plan(self.plan, ()):
+            yield Parameter(_plan_name(steps), value, self._unit(steps), is_integer, steps)
         start = self.plan.get("q0")
         if start is None or isinstance(start, Mapping):
             motion = self.plan.get("motion") or {}
             for link in self.robot.links:
-                name = f"{link.name}.q"
-                if link.joint.coordinates and link.name not in motion and name not in (start or {}):
-                    unit = "rad" if link.joint.type == "revolute" else "m"
-                    yield Parameter(f"{SIMULATION}.q0:{name}", 0.0, unit)
+                steps = ("q0", f"{link.name}.q")
+                if link.joint.coordinates and link.name not in motion and steps[1] not in (start or {}):
+                    yield Parameter(".".join(steps), 0.0, _coordinate_unit(link), steps=steps)
 
-    def _unit(self, path: tuple[str, ...]) -> str:
+    def _unit(self, steps: tuple[str, ...]) -> str:
         """Return the unit of a parameter of the plan, empty if unknown."""
-        root, *inner = path
+        root, *inner = steps
         if root in ("torque", "motion") and inner and inner[0] != "gains":
-            return self._actuator_unit(root, inner)
-        if root in ("q0", "v0") and inner:
-            return self._start_unit(root, inner[0])
+            link = next((each for each in self.robot.links if each.name == inner[0]), None)
+            position = "rad" if link is None else _coordinate_unit(link)
+            of_value = position if root == "motion" else {"rad": "N m", "m": "N"}[position]
+            return _profile_unit(self.plan[root][inner[0]], inner[1:], of_value)
+        if root in STATES and inner:
+            units = self._coordinate_units
+            name = list(units)[int(inner[0])] if inner[0].isdecimal() and int(inner[0]) < len(units) else inner[0]
+            return units.get(name, "") + ("/s" if root == "v0" and name in units else "")
         if root == "loads" and len(inner) > 2:
-            base_unit = {"force": "N", "torque": "N m"}.get(inner[1], "")
             given = self.plan[root][int(inner[0])][inner[1]][int(inner[2])]
-            return base_unit if len(inner) == 3 else _profile_unit(given, inner[3:], base_unit)
+            return _profile_unit(given, inner[3:], {"force": "N", "torque": "N m"}.get(inner[1], ""))
         if root in ("loads", "points"):
-            return "m" if path[-1] == "x" else ""
-        return OPTION_UNITS.get(path[-1], "")
-
-    def _actuator_unit(self, root: str, inner: list[str]) -> str:
-        link = next((each for each in self.robot.links if each.name == inner[0]), None)
-        is_revolute = link is None or link.joint.type == "revolute"
-        base_unit = ("N m" if is_revolute else "N") if root == "torque" else ("rad" if is_revolute else "m")
-        return base_unit if len(inner) == 1 else _profile_unit(self.plan[root][inner[0]], inner[1:], base_unit)
-
-    def _start_unit(self, root: str, name: str) -> str:
-        units = self._coordinate_units
-        if name.isdecimal() and int(name) < len(units):
-            name = list(units)[int(name)]
-        return units.get(name, "") + ("/s" if root == "v0" and name in units else "")
+            return "m" if steps[-1] == "x" else ""
+        return OPTION_UNITS.get(steps[-1], "")
 
     @cached_property
     def _coordinate_units(self) -> dict[str, str]:
@@ -199,11 +194,28 @@ class StudioCase:
         return dict(zip(system.names, system.units, strict=True))
 
 
-def _profile_unit(given: Any, steps: list[str], base_unit: str) -> str:
-    """Return the unit of a parameter of a profile whose values have the unit `base_unit`."""
-    if steps[0] == "times" or not isinstance(given, Mapping) or given.get("profile") == "table":
+def _plan_name(steps: tuple[str, ...]) -> str:
+    """Return the name of a parameter of the plan; entries of lists of gains count from one.
+
+    >>> _plan_name(("q0", "fore.q")), _plan_name(("torque", "gains", "kp", "0"))
+    ('q0.fore.q', 'gains.kp[1]')
+    """
+    if steps[:2] == ("torque", "gains"):
+        return f"gains.{steps[2]}" + "".join(f"[{int(each) + 1}]" for each in steps[3:])
+    return ".".join(steps)
+
+
+def _coordinate_unit(link: Link) -> str:
+    return "rad" if link.joint.type == "revolute" else "m"
+
+
+def _profile_unit(given: Any, steps: list[str], of_value: str) -> str:
+    """Return the unit of a parameter of a profile whose values have the unit `of_value`."""
+    if not steps:
+        return of_value
+    if steps[0] == SCALE or not isinstance(given, Mapping) or given.get("profile") == "table":
         return ""
-    found = unit(steps[0], base_unit)
+    found = profile_number_unit(steps[0], of_value)
     return "" if found == "1" else found
 
 
@@ -214,31 +226,26 @@ def _default_plan(robot: Robot) -> dict[str, Any]:
     joint, because no start position suits all prismatic joints.
     """
     system = System(robot, native=False)
+    plan: dict[str, Any] = {"duration": DEFAULT_DURATION_S}
+    half = DEFAULT_DURATION_S / 2
     if not system.actuators or system.constraints:
-        return {"duration": DEFAULT_DURATION_S}
+        return plan
     if all(unit == "N m" for unit in system.input_units):
         move = {
             "profile": "minimum-jerk",
             "y0": 0.0,
             "y1": DEFAULT_ROTATION_RAD,
             "t0": 0.0,
-            "t1": DEFAULT_DURATION_S / 2,
+            "t1": half,
         }
-        return {"duration": DEFAULT_DURATION_S, "motion": {each.link: dict(move) for each in system.actuators}}
+        return {**plan, "motion": {each.link: dict(move) for each in system.actuators}}
     try:
         inertia = np.diag(system.mass_matrix())
     except ValueError:  # singular at zero, e.g. a sliding link of no length in front of its guide
-        return {"duration": DEFAULT_DURATION_S}
-    torques = {
-        each.link: float(f"{DEFAULT_ACCELERATION * inertia[each.coordinate.index]:.1g}") for each in system.actuators
-    }
-    switch = [DEFAULT_DURATION_S / 4, DEFAULT_DURATION_S / 2]
-    return {
-        "duration": DEFAULT_DURATION_S,
-        "torque": {
-            link: {"profile": "bang-bang", "amplitude": size, "switch": switch} for link, size in torques.items()
-        },
-    }
+        return plan
+    push = {"profile": "bang-bang", "switch": [half / 2, half]}
+    sizes = {each.link: DEFAULT_ACCELERATION * inertia[each.coordinate.index] for each in system.actuators}
+    return {**plan, "torque": {link: {**push, "amplitude": float(f"{size:.1g}")} for link, size in sizes.items()}}
 
 
 def _iterate_description(node: Description, path: str) -> Iterator[Parameter]:
@@ -257,11 +264,6 @@ def _iterate_field(owner: Description, value: Any, name: str, path: str) -> Iter
         yield Parameter(path, float(value), value_at(owner, name)[1], isinstance(value, int))
 
 
-def _keep_integer(before: Any, value: float) -> float | int:
-    """Convert a value to int if the previous one was an int and the value is integral."""
-    return int(value) if isinstance(before, int) and float(value).is_integer() else value
-
-
 def _iterate_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float, bool]]:
     if isinstance(node, Mapping):
         for name, value in node.items():
@@ -270,26 +272,24 @@ def _iterate_plan(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str,
         for index, value in enumerate(node):
             yield from _iterate_plan(value, (*path, str(index)))
     elif isinstance(node, ScaledProfile):
-        yield (*path, "times"), node.factor, False
+        yield (*path, SCALE), node.factor, False
     elif isinstance(node, Feedback):
         yield from _iterate_plan(dict(node.gains or {}), (*path, "gains"))
-    elif isinstance(node, np.ndarray) and node.size <= MAX_LIST_LENGTH:
-        yield from _iterate_plan(node.tolist(), path)
     elif real(node) is not None:
         yield path, float(node), isinstance(node, int) and path[-1] == "smooth"
 
 
-def _set_in_plan(node: Any, steps: list[str], value: float) -> Any:
-    """Return a copy of a plan with a value set at the end of the path `steps`."""
+def _set_in_plan(node: Any, steps: Sequence[str], value: Any) -> Any:
+    """Return a copy of a plan with a value set at the end of `steps`."""
     if not steps:
-        return _keep_integer(node, value)
+        return value
     step, rest = steps[0], steps[1:]
     if isinstance(node, ScaledProfile):
         return replace(node, factor=value)
+    if step == SCALE:
+        return ScaledProfile(profile(node, "profile"), value)
     if isinstance(node, Feedback):
         return replace(node, gains=_set_in_plan(dict(node.gains or {}), rest, value))
-    if isinstance(node, np.ndarray):
-        return np.array(_set_in_plan(node.tolist(), steps, value))
     if isinstance(node, (list, tuple)):
         return [_set_in_plan(item, rest, value) if str(index) == step else item for index, item in enumerate(node)]
     items = dict(node or {})
@@ -300,10 +300,8 @@ def _describe_profiles(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options with profiles replaced by descriptions whose parameters can be changed."""
     out = {name: _copy_containers(value) for name, value in options.items()}
     if isinstance(out.get("points"), Mapping):  # as in a file
-        out["points"] = {
-            name: {"link": each[0], "x": each[1]} if isinstance(each, list) and len(each) == 2 else each
-            for name, each in out["points"].items()
-        }
+        points = out["points"].items()
+        out["points"] = {name: {"link": at[0], "x": at[1]} if np.size(at) == 2 else at for name, at in points}
     for name in ("torque", "motion"):
         given = out.get(name)
         if isinstance(given, Mapping):
@@ -320,19 +318,17 @@ def describe_profile(given: Profile) -> dict[str, Any] | ScaledProfile:
     origin = given.made
     if origin is None or origin.function not in names:
         return ScaledProfile(given)
-    description = {name: list(each) if isinstance(each, tuple) else each for name, each in origin.given.items()}
-    if not all(isinstance(each, FILE_TYPES) for each in _iterate_leaves(description)):
-        return ScaledProfile(given)
-    return {"profile": names[origin.function], **{name: each for name, each in description.items() if each is not None}}
+    description = {name: _copy_containers(each) for name, each in origin.given.items() if each is not None}
+    return {"profile": names[origin.function], **description} if _is_plain(description) else ScaledProfile(given)
 
 
 def _copy_containers(value: Any) -> Any:
-    """Copy nested containers, so that later changes by the caller have no effect."""
+    """Copy nested containers, so that later changes by the caller have no effect; short arrays become lists."""
     if isinstance(value, Mapping):
         return {name: _copy_containers(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_copy_containers(each) for each in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.size <= MAX_LIST_LENGTH else value.copy()
+    return [_copy_containers(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _build_profiles(node: Any) -> Any:
@@ -342,20 +338,15 @@ def _build_profiles(node: Any) -> Any:
     return node.build() if isinstance(node, ScaledProfile) else node
 
 
-def _point_argument(given: Any) -> Any:
-    """Return a point as `fa.simulate` takes it."""
-    return (given["link"], given["x"]) if isinstance(given, Mapping) and set(given) == {"link", "x"} else given
+def _is_place(node: Any) -> bool:
+    return isinstance(node, Mapping) and node.keys() == {"link", "x"}
 
 
-def _iterate_leaves(node: Any) -> Iterator[Any]:
-    if isinstance(node, Mapping):
-        for value in node.values():
-            yield from _iterate_leaves(value)
-    elif isinstance(node, (list, tuple)):
-        for value in node:
-            yield from _iterate_leaves(value)
-    else:
-        yield node
+def _is_plain(node: Any) -> bool:
+    """Return True if a file can contain a value."""
+    if isinstance(node, (Mapping, list, tuple)):
+        return all(_is_plain(each) for each in (node.values() if isinstance(node, Mapping) else node))
+    return isinstance(node, FILE_TYPES)
 
 
 MAX_HISTORY_LENGTH = 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from flexarm.foundation.messages import collect_warnings
 from flexarm.results.run import Run
 from flexarm.simulation.simulate import simulate
 from flexarm.studio.case import StudioCase
+from flexarm.studio.mesh_frames import MeshFrames
 
 REST_DURATION_S = 1e-3
 MAX_SAMPLE_COUNT = 200_000
@@ -61,6 +63,26 @@ def _require_bounded(options: Mapping[str, Any]) -> None:
 def compute_rest(case: StudioCase) -> Result:
     """Compute a short run of a robot without inputs, to show a case whose run cannot be computed."""
     return compute_run(StudioCase(case.robot, {"duration": REST_DURATION_S, "native": False}))
+
+
+def compute_first_result(
+    start: StudioCase | Run, should_stop: Callable[[], bool], on_valid: Callable[[], None]
+) -> Result | None:
+    """Compute the run with which all pages start; None if `should_stop` returns True before its end.
+
+    `on_valid` is called once all arguments were found valid; errors in them are raised before.
+    """
+    if isinstance(start, Run):
+        return None
+
+    def stop_requested() -> bool:
+        if sys.exception() is None:  # also called while an error propagates
+            on_valid()
+        return should_stop()
+
+    found = compute_run(start, should_stop=stop_requested)
+    MeshFrames(found.system, found.run, 1.0, 1.0).points(0)
+    return found if found.run.status != "interrupted" else None
 
 
 def _twin_arguments(case: StudioCase, system: System) -> dict[str, object]:

@@ -56,21 +56,13 @@ CURSOR_RANGE = (0.0, 1.0)  # axis range of the cursor
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves over the same times (s): arrays of values (n,) by label, with one unit.
-
-    Attributes
-    ----------
-    ghosts : mapping
-        For curves of other runs: the label of the curve to compare with, and the index of the run.
-    parts : mapping
-        For curves split at gaps: the label of the first part, by the label of each further part.
-    """
+    """Curves over the same times (s): arrays of values (n,) by label, with one unit."""
 
     times: Array
     values: dict[str, Array]
     unit: str
-    ghosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    parts: Mapping[str, str] = field(default_factory=dict)
+    ghosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)  # curve to compare with, index of the run
+    parts: Mapping[str, str] = field(default_factory=dict)  # first part by further ones, of curves split at gaps
 
     @property
     def range(self) -> tuple[float, float]:
@@ -130,12 +122,13 @@ def select_samples(values: Iterable[Array], samples: int) -> SampleIndices:
     edges = np.linspace(0, samples, POINTS_PER_CURVE // 2 + 1).astype(int)
     kept = {0, samples - 1}
     for each in values:
-        low, high = np.where(np.isfinite(each), each, np.inf), np.where(np.isfinite(each), each, -np.inf)
         for begin, end in pairwise(edges.tolist()):
-            kept |= {begin + int(low[begin:end].argmin()), begin + int(high[begin:end].argmax())}
-            gap = np.isnan(each[begin:end])
-            if gap.any():  # keep gaps
-                kept.add(begin + int(gap.argmax()))
+            part = each[begin:end]
+            finite = np.flatnonzero(np.isfinite(part))
+            if len(finite):
+                kept |= {begin + int(finite[part[finite].argmin()]), begin + int(finite[part[finite].argmax()])}
+            if len(finite) < len(part):  # keep gaps
+                kept.add(begin + int(np.isfinite(part).argmin()))
     return np.array(sorted(kept))
 
 
@@ -162,27 +155,24 @@ class Quantities:
 
     def curves(self, name: str, others: Mapping[str, Quantities] | None = None) -> Curves:
         """Return the curves of a group or quantity, with those of other runs by name."""
-        sample_times, quantities = self._run.array("time"), self._values(name)
-        times = np.asarray(sample_times[select_samples(quantities.values(), len(sample_times))])
-        compared = {
-            run_name: (other._run.array("time"), other._values(name, quantities))
-            for run_name, other in (others or {}).items()
-        }
-        for span, other_values in compared.values():
-            other_times = span[
-                select_samples((other_values[label] for label in quantities if label in other_values), len(span))
-            ]
-            times = np.union1d(times, other_times[other_times <= sample_times[-1]])
-        values = {label: _interpolate(times, sample_times, each) for label, each in quantities.items()}
-        ghosts = {}
-        for number, (run_name, (span, other_values)) in enumerate(compared.items()):
-            for label in [each for each in quantities if each in other_values]:  # no values after a run's end
-                ended = times > span[-1] + 1e-9 * sample_times[-1]
-                values[f"{label} ({run_name})"] = np.where(
-                    ended, np.nan, _interpolate(times, span, other_values[label])
-                )
-                ghosts[f"{label} ({run_name})"] = label, number
-        return Curves(times, values, self._unit(name), ghosts)
+        own_times, own = self._run.array("time"), self._values(name)
+        runs = {"": (own_times, own)}
+        for run_name, other in (others or {}).items():
+            found = other._values(name, own)
+            runs[run_name] = other._run.array("time"), {label: found[label] for label in own if label in found}
+        times = np.zeros(0)
+        for sample_times, values in runs.values():
+            selected = sample_times[select_samples(values.values(), len(sample_times))]
+            times = np.union1d(times, selected[selected <= own_times[-1]])
+        curves, ghosts = {}, {}
+        for number, (run_name, (sample_times, values)) in enumerate(runs.items()):
+            ended = times > sample_times[-1] + 1e-9 * own_times[-1]  # there are no values after a run's end
+            for label, each in values.items():
+                full_label = f"{label} ({run_name})" if run_name else label
+                curves[full_label] = np.where(ended, np.nan, _interpolate(times, sample_times, each))
+                if run_name:
+                    ghosts[full_label] = label, number - 1
+        return Curves(times, curves, self._unit(name), ghosts)
 
     def _values(self, name: str, names: Iterable[str] = ()) -> dict[str, Array]:
         """Return the quantities of a group that are not always zero, and those in `names`."""
@@ -193,20 +183,16 @@ class Quantities:
         return moving or found
 
     def _group_members(self, name: str) -> list[str]:
-        if name == "joints":
-            names = coordinates_of(self._data, "joint")
-        elif name == "tip":
-            names = ["tip.x", "tip.y", "tip.z"]
-        elif name == "tip deflection":
-            flexible = [link.name for link in self._run.robot.links if link.flexible is not None]
-            names = [f"deflection.{link}.{axis}" for link in flexible for axis in "yz"]
-        elif name == "torques":
-            names = [each for each in self._available if each.startswith("torque.")]
-        elif name == "energies":
-            names = [each for each in ENERGIES if each != "balance"]
-        else:
-            names = ["balance"] if name == "energy balance" else [name]
-        return [each for each in names if each in self._available]
+        flexible = [link.name for link in self._run.robot.links if link.flexible is not None]
+        groups = {
+            "joints": coordinates_of(self._data, "joint"),
+            "tip": [f"tip.{axis}" for axis in AXES],
+            "tip deflection": [f"deflection.{link}.{axis}" for link in flexible for axis in "yz"],
+            "torques": [each for each in self._available if each.startswith("torque.")],
+            "energies": [each for each in ENERGIES if each != "balance"],
+            "energy balance": ["balance"],
+        }
+        return [each for each in groups.get(name, [name]) if each in self._available]
 
     def _unit(self, name: str) -> str:
         units = {self._available[each].unit for each in self._group_members(name)}

@@ -1,7 +1,8 @@
-"""Read robots, runs and sweeps uploaded by a browser, and encode those to be downloaded."""
+"""Resolve what a studio opens, read uploads of a browser, and encode files to be downloaded."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import re
@@ -11,13 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import describe_unknown, shown
 from flexarm.results.netcdf import netcdf, read_netcdf, require_undamaged, warn_of_version
 from flexarm.results.run import Run
+from flexarm.robot import Robot
 from flexarm.robot.io.files import yaml_text
+from flexarm.robot.library import two_link_arm
+from flexarm.simulation.simulate import simulate
 from flexarm.studio.case import StudioCase
 from flexarm.studio.server import MAX_FILE_BYTES
-from flexarm.studio.sweep_members import SweepResults, is_sweep
+from flexarm.studio.sweeps import SweepResults, is_sweep
 
 MAX_CONTENT_BYTES = 1_000_000_000  # uncompressed
 SUFFIXES = (".yaml", ".yml", ".nc")
@@ -113,12 +117,54 @@ def read_results(path: str | os.PathLike[str]) -> Run | SweepResults:
     return SweepResults(data)
 
 
+def resolve_start(robot: Any, options: Mapping[str, Any]) -> StudioCase | Run:
+    """Return the case or the run that the arguments of `fa.studio` describe."""
+    known = [name for name in inspect.signature(simulate).parameters if name not in ("robot", "progress")]
+    for name in options:
+        if name not in known:
+            raise TypeError(describe_unknown(f"unknown option {name!r}", name, known))
+    if robot is None:
+        return StudioCase.from_robot(two_link_arm(damping=1e-3), options)
+    if isinstance(robot, Robot):
+        return StudioCase.from_robot(robot, options)
+    if not isinstance(robot, (Run, str, os.PathLike)) or robot == "":
+        raise TypeError(f"robot = {shown(robot)}: must be a Robot, a Run, or the name of a file (.yaml or .nc)")
+    if isinstance(robot, Run) or Path(os.fsdecode(robot)).suffix.lower() == ".nc":
+        if options:
+            name = next(iter(options))
+            raise TypeError(f"{name} = {shown(options[name])}: a run is already computed; give its robot instead")
+        found = robot if isinstance(robot, Run) else read_results(robot)
+        if isinstance(found, SweepResults):
+            raise ValueError(
+                f"{robot}: is a sweep, which does not contain its robot; give the robot, and this file as sweep"
+            )
+        return found
+    case = StudioCase.from_file(os.fsdecode(robot))
+    return StudioCase.from_robot(case.robot, options, case.file) if options else case
+
+
+def resolve_sweep(sweep: Any, start: StudioCase | Run) -> SweepResults | None:
+    """Return a sweep that matches the case, so that a page can show it."""
+    if sweep is None:
+        return None
+    if isinstance(start, Run):
+        raise TypeError("sweep: needs a robot to compute its members; give the robot instead of a run")
+    if isinstance(sweep, (str, os.PathLike)):
+        found = read_results(sweep)
+        if not isinstance(found, SweepResults):
+            raise ValueError(f"sweep = {os.fsdecode(sweep)!r}: is one run, not a sweep")
+    else:
+        found = SweepResults(sweep)
+    start.with_(found.changes(0))  # raises for a sweep of another robot
+    return found
+
+
 def oversize_message(name: str, size: int) -> str:
     """Return the error message for a file of that size (bytes)."""
     return f"{shown(name)}: has {size / 1e6:.0f} MB; at most {MAX_FILE_BYTES / 1e6:.0f} MB can be opened"
 
 
-def encode_yaml(case: StudioCase) -> bytes:
+def encode_yaml(case: StudioCase) -> str:
     """Return the robot, its simulation and its sweep as a robot file."""
     if not case.control.is_off:
         raise ValueError(
@@ -129,17 +175,14 @@ def encode_yaml(case: StudioCase) -> bytes:
         raise ValueError(
             "save as YAML: a file cannot contain profiles and laws that are Python objects; save as Python"
         )
-    return yaml_text(case.robot, section, case.sweep).encode()
+    return yaml_text(case.robot, section, case.sweep)
 
 
 def encode_run(run: Run, ending: str) -> bytes:
-    """Return a run as a file with the suffix `.nc` or `.csv`."""
+    """Return a run as a file with the suffix `nc` or `csv`."""
     with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
-        path = Path(folder) / f"run{ending}"
-        if ending == ".nc":
-            run.save(path)
-        else:
-            run.to_csv(path)
+        path = Path(folder) / f"run.{ending}"
+        (run.save if ending == "nc" else run.to_csv)(path)
         return path.read_bytes()
 
 

@@ -1,13 +1,10 @@
-"""Frames of a run as one triangle mesh with vertex colours, and the colour map of the page.
-
-The triangles are the same in all postures of an arm; only the positions of their corners change.
-"""
+"""Frames of a run as one triangle mesh with vertex colours, and the colour map of the page."""
 
 from __future__ import annotations
 
 import html
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
@@ -67,110 +64,75 @@ def legend_labels(quantity: str, unit: str, largest: float) -> tuple[str, str, s
 def legend_html(labels: tuple[str, str, str]) -> str:
     """Return the colour map with labels as HTML."""
     quantity, low, high = (html.escape(each) for each in labels)
-    bar = (
-        f"height:14px;border:1px solid #888;background:linear-gradient(90deg,{','.join(f'rgb{c}' for c in COLOUR_MAP)})"
-    )
-    ends = f'<div style="display:flex;justify-content:space-between"><span>{low}</span><span>{high}</span></div>'
-    return f'<div style="font-size:12px;padding:4px 10px">{quantity}<div style="{bar}"></div>{ends}</div>'
+    stops = ",".join(f"rgb{colour}" for colour in COLOUR_MAP)
+    bar = f'<div class="studio-bar" style="background:linear-gradient(90deg,{stops})"></div>'
+    return f'<div class="studio-legend">{quantity}{bar}<div><span>{low}</span><span>{high}</span></div></div>'
 
 
-KINDS = ("link", "joint", "drive", "mass", "ground")
-STATION_COUNT = 17  # along a link; odd, because moments are evaluated at every second station
-
-
-def build_solids(system: System, q: Array, magnify: float, thicken: float) -> list[Solid]:
-    """Return the solids of an arm in postures (n, nq)."""
-    return ArmSolids(Arm(system, q, magnify, STATION_COUNT, STATION_COUNT), thicken).all()
-
-
-class Triangles:
-    """The triangles of several solids in one mesh.
-
-    Attributes
-    ----------
-    faces : ndarray of int, shape (f, 3)
-        Corners of each triangle.
-    kinds : ndarray of int, shape (v,)
-        Index in `KINDS` of each corner.
-    stations : ndarray of int, shape (v,)
-        Station of each corner, counted along all links; -1 for parts that are not links.
-    base_colours : ndarray of uint8, shape (v, 3)
-        Colour of each corner without colour map.
-    """
-
-    def __init__(self, solids: list[Solid]) -> None:
-        counts = [solid.points.shape[1] for solid in solids]
-        offsets = np.cumsum([0, *counts])
-        self.faces = np.concatenate([solid.faces + offset for solid, offset in zip(solids, offsets, strict=False)])
-        self.kinds = np.repeat([KINDS.index(solid.kind) for solid in solids], counts)
-        self.stations = np.full(offsets[-1], -1)
-        links = [k for k, solid in enumerate(solids) if solid.along is not None]
-        for number, k in enumerate(links):  # all stations have equally many corners
-            self.stations[offsets[k] : offsets[k + 1]] = (
-                number * STATION_COUNT + np.arange(counts[k]) * STATION_COUNT // counts[k]
-            )
-        self.base_colours: Bytes = np.array([KIND_COLOURS[kind] for kind in KINDS], dtype=np.uint8)[self.kinds]
-
-
-def stack_corners(solids: list[Solid]) -> Array:
-    """Return the corners of all triangles in each posture, shape (n, v, 3)."""
-    return np.concatenate([solid.points for solid in solids], axis=1).astype(np.float32)
-
-
-Colouring = Literal["none", "deflection", "strain", "moment"]
-COLOURINGS: tuple[str, ...] = get_args(Colouring)
 COLOURING_UNITS = {"deflection": "m", "strain": "1", "moment": "N m"}
+COLOURINGS = ("none", *COLOURING_UNITS)
 
+STATION_COUNT = 17  # along a link; odd, because moments are evaluated at every second station
 MAX_FRAME_COUNT = 600  # per run, evenly spaced among its samples
 CHUNK_FRAME_COUNT = 48  # frames computed in one call
 MIN_VISIBLE_THICKNESS = 0.008  # relative to the robot; thinner links are drawn thicker by default
 
 
-class MeshFrames:
-    """The frames of a run, each at one of its samples.
+class ArmMesh:
+    """The triangles (f, 3) of an arm: the same in all postures, in which only their corners (v, 3) differ.
 
-    Parameters
-    ----------
-    magnify : float
-        Factor on deflections.
-    thicken : float
-        Factor on cross sections.
+    Each corner has the kind of its part, a colour that it has without colour map, and a station, counted along all
+    links (-1 for parts that are not links). `magnify` and `thicken` are factors on deflections and on cross sections.
     """
 
+    def __init__(self, system: System, q: Array, magnify: float, thicken: float) -> None:
+        self.system, self.magnify, self.thicken = system, magnify, thicken
+        self.size = system.robot.size  # (m)
+        solids = self._solids(q[None])
+        counts = [solid.points.shape[1] for solid in solids]
+        offsets = np.cumsum([0, *counts])
+        self.faces: Faces = np.concatenate([solid.faces + offset for solid, offset in zip(solids, offsets)])
+        self.kinds = np.repeat([solid.kind for solid in solids], counts)
+        self.base_colours = np.repeat(np.array([KIND_COLOURS[each.kind] for each in solids], dtype=np.uint8), counts, 0)
+        self.stations = np.full(offsets[-1], -1)
+        for number, k in enumerate(k for k, solid in enumerate(solids) if solid.kind == "link"):
+            ring = np.arange(counts[k]) * STATION_COUNT // counts[k]  # all stations have equally many corners
+            self.stations[offsets[k] : offsets[k + 1]] = number * STATION_COUNT + ring
+
+    def corners(self, q: Array) -> Array:
+        """Return the corners of all triangles in postures (n, nq), shape (n, v, 3)."""
+        return np.concatenate([solid.points for solid in self._solids(q)], axis=1).astype(np.float32)
+
+    def _solids(self, q: Array) -> list[Solid]:
+        return ArmSolids(Arm(self.system, q, self.magnify, STATION_COUNT, STATION_COUNT), self.thicken).all()
+
+
+class MeshFrames:
+    """The frames of a run, each at one of its samples, for factors on deflections and on cross sections."""
+
     def __init__(self, system: System, run: Run, magnify: float, thicken: float) -> None:
-        self.system, self.run, self.magnify, self.thicken = system, run, magnify, thicken
+        self.system, self.run, self.magnify = system, run, magnify
         samples = len(run.array("time"))
         self.samples = np.unique(np.linspace(0, samples - 1, min(samples, MAX_FRAME_COUNT + 1)).astype(int))
         self.times = np.asarray(run.array("time")[self.samples])
+        self.mesh = ArmMesh(system, self.q(0), magnify, thicken)
         self._chunks: dict[int, Array] = {}
         self._values: dict[str, Array] = {}
-        self._triangles: Triangles | None = None
 
     def index(self, time: float) -> int:
         """Return the index of the frame nearest to a time (s)."""
         return int(np.abs(self.times - time).argmin())
 
-    def points(self, k: int) -> Any:
-        """Return the corners (v, 3) of all triangles in frame k, computed in chunks."""
-        chunk, offset = k // CHUNK_FRAME_COUNT, k % CHUNK_FRAME_COUNT
-        if chunk not in self._chunks:
-            self._chunks[chunk] = self._compute_chunk(
-                range(chunk * CHUNK_FRAME_COUNT, min((chunk + 1) * CHUNK_FRAME_COUNT, len(self.samples)))
-            )
-        return self._chunks[chunk][offset]
-
-    def single_points(self, k: int) -> Any:
-        """Return the corners (v, 3) in frame k without computing its neighbours."""
-        chunk = self._chunks.get(k // CHUNK_FRAME_COUNT)
-        return self._compute_chunk(range(k, k + 1))[0] if chunk is None else chunk[k % CHUNK_FRAME_COUNT]
+    def points(self, k: int, playing: bool = False) -> Any:
+        """Return the corners (v, 3) of all triangles in frame k; if `playing`, the next frames are computed, too."""
+        first = k - k % CHUNK_FRAME_COUNT
+        if playing and first not in self._chunks:
+            self._chunks[first] = self.mesh.corners(self.q(slice(first, first + CHUNK_FRAME_COUNT)))
+        return self._chunks[first][k - first] if first in self._chunks else self.mesh.corners(self.q([k]))[0]
 
     def q(self, frames: Any = slice(None)) -> Array:
         """Return the generalized coordinates of frames."""
         return np.asarray(self.run.array("q")[self.samples[frames]])
-
-    def posture(self, q: Array) -> Any:
-        """Return the corners (v, 3) in a posture q (nq,) that is not part of the run."""
-        return stack_corners(self._solids(q[None]))[0]
 
     @cached_property
     def tip_path(self) -> Array:
@@ -178,48 +140,18 @@ class MeshFrames:
         return self.system.tip(magnify_deflections(self.system, self.q(), self.magnify))
 
     @property
-    def link_lengths(self) -> list[float]:
-        return [link.length for link in self.system.robot.links]
-
-    @property
     def cloud(self) -> Array:
         """Points of a few frames, which give the extent of the scene."""
         indices = np.unique(np.linspace(0, len(self.samples) - 1, 12).astype(int))
         return np.asarray(Arm(self.system, self.q(indices), self.magnify, 5).cloud)
 
-    # --- triangles ---
-
-    @property
-    def triangles(self) -> Triangles:
-        if self._triangles is None:
-            self._solids(self.q(slice(0, 1)))
-        assert self._triangles is not None
-        return self._triangles
-
-    @property
-    def faces(self) -> Faces:
-        """Corners of all triangles, shape (f, 3)."""
-        return self.triangles.faces
-
     def colours(self, k: int, colouring: str = "none") -> Bytes:
         """Return the colour (v, 3) of each corner in frame k."""
-        base, stations = self.triangles.base_colours, self.triangles.stations
         if colouring == "none":
-            return base
-        values = self.values(colouring)
+            return self.mesh.base_colours
+        values, stations = self.values(colouring), self.mesh.stations
         found = map_colours(values[k], float(values.max(initial=0.0)))
-        return np.where(stations[:, None] >= 0, found[np.maximum(stations, 0)], base)
-
-    def _solids(self, q: Array) -> list[Solid]:
-        found = build_solids(self.system, q, self.magnify, self.thicken)
-        if self._triangles is None:  # equal in all postures
-            self._triangles = Triangles(found)
-        return found
-
-    def _compute_chunk(self, frames: range) -> Any:
-        return stack_corners(self._solids(self.q(slice(frames.start, frames.stop))))
-
-    # --- values ---
+        return np.where(stations[:, None] >= 0, found[np.maximum(stations, 0)], self.mesh.base_colours)
 
     def values(self, colouring: str) -> Array:
         """Return the non-negative values (frames, stations along all links) that are mapped to colours."""
@@ -229,17 +161,14 @@ class MeshFrames:
             self._values[colouring] = np.concatenate(links, axis=1)
         return self._values[colouring]
 
-    def _zeros(self, x: Array) -> Array:
-        return np.zeros((len(self.samples), len(x)))
-
     def _deflection(self, link: Link, x: Array) -> Array:
         if link.flexible is None:
-            return self._zeros(x)
+            return np.zeros((len(self.samples), len(x)))
         return np.asarray(np.linalg.norm(self.system.deflection(link.name, self.q(), len(x))[1], axis=-1))
 
     def _strain(self, link: Link, x: Array) -> Array:
         """Return the largest absolute strain on the surface."""
-        found = self._zeros(x)
+        found = np.zeros((len(self.samples), len(x)))
         if link.flexible is None or link.section is None:
             return found
         groups = [np.arange(len(x))] if link.section.uniform else [np.array([k]) for k in range(len(x))]

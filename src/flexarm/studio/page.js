@@ -181,18 +181,34 @@
     });
   };
 
-  // Tabs in one row; hints small and delayed, because they cover the fields above.
+  // Boxes, legends and maps; tabs in one row; hints small and delayed, because they cover the fields above; compact legends of plots without the
+  // cursor, which is the last series.
   const STYLE = `
     div:has(> :is(${HIDDEN})) + * { display: none }
     input[data-rejected] { border-color: #b3261e !important; background: #fdecea !important }
     [data-dock-strip] { flex-wrap: nowrap !important }
-    [data-dock-tab] { padding: 0 4px !important; font-size: 11.5px; font-weight: 500 !important; flex: 0 1 auto;
-      justify-content: center }
+    [data-dock-tab] { padding: 0 2px !important; font-size: 11px; font-weight: 500 !important; flex: 0 1 auto;
+      justify-content: center; letter-spacing: -0.3px }
     [data-dock-tab]:not(:only-child) { flex: 1 1 auto }
     @keyframes studio-delay { from, 70% { opacity: 0 } }
     .mantine-Tooltip-tooltip { width: max-content !important; padding: 1px 6px !important; font-size: 11px !important;
       pointer-events: none; animation: studio-delay 1s }
     body:has(input:focus) .mantine-Tooltip-tooltip { display: none }
+    body .uplot .u-legend { line-height: 1.15; margin: 0 }
+    body .uplot .u-legend :is(th, td) { padding: 0 2px }
+    .studio-box { padding: 6px 10px; margin: 4px 8px; border-radius: 4px; font-size: 12px; overflow-wrap: anywhere }
+    .studio-plain { background: #eef3f7; color: #20303c }
+    .studio-note { background: #fff6e0; color: #6b4a00 }
+    .studio-error { background: #fdecea; color: #b3261e }
+    .studio-code { overflow: auto; font-size: 11px; margin: 6px 10px; padding: 6px; background: #f4f6f8 }
+    .studio-legend { font-size: 12px; padding: 4px 10px }
+    .studio-legend > div:last-child { display: flex; justify-content: space-between }
+    .studio-bar { height: 14px; border: 1px solid #888 }
+    [data-studio="map"] { position: relative; cursor: crosshair; margin: 4px 8px }
+    [data-studio="map"] img { width: 100%; display: block }
+    .studio-ring { position: absolute; box-sizing: content-box; width: 14px; height: 14px; margin: -9px 0 0 -9px;
+      border: 2px solid #fff; outline: 2px solid #d1495b; border-radius: 50% }
+    .u-legend .u-series:last-child, .u-over > .u-cursor-pt:last-child { display: none }
   `;
 
   // The arm is one mesh; the second half of its vertices, which no triangle uses, are the colours of the first half. They

@@ -6,16 +6,16 @@ change while a run is computed are applied together in the next run.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from flexarm.dynamics.system import System
+from flexarm.foundation.messages import collect_warnings
 from flexarm.results.run import Run
 from flexarm.studio.case import History, StudioCase
 from flexarm.studio.compute import REST_DURATION_S, Result, compute_rest, compute_run
@@ -29,11 +29,9 @@ from flexarm.studio.panels.pictures import PicturesPanel
 from flexarm.studio.panels.plots import PlotsPanel
 from flexarm.studio.panels.sweep import SweepPanel
 from flexarm.studio.panels.view import TimeLine, TimePanel, ViewPanel
-from flexarm.studio.panels.widgets import Status
-from flexarm.studio.scene import Ground, Scene
-from flexarm.studio.startup import InitialView
-from flexarm.studio.sweep_members import SweepResults
-from flexarm.studio.sweep_run import ValidChanges, change_parameters
+from flexarm.studio.panels.widgets import Status, parse_number
+from flexarm.studio.scene import Ground, InitialView, Scene, ViewState
+from flexarm.studio.sweeps import SweepResults
 from flexarm.studio.worker_thread import BrowserEvents, JobThread
 
 PANEL_WIDTH_PX = 330
@@ -44,18 +42,10 @@ MAX_RUN_TIME_S = 60.0  # computing time
 
 
 class Page(JobThread):
-    """The page of one client of the server.
+    """The page of one client of the server: a case to compute, or a recorded run.
 
-    Parameters
-    ----------
-    start : StudioCase or Run
-        Case to compute, or a recorded run.
-    sweep : SweepResults, optional
-        A sweep of that case.
-    preview : InitialView, optional
-        The robot before its run, shown until the run is computed.
-    first : callable, optional
-        Returns the run of the case if it was already computed.
+    A sweep of that case may be given, a preview to be shown until the run is computed, and a function that returns the
+    run if it was already computed.
     """
 
     def __init__(
@@ -71,13 +61,11 @@ class Page(JobThread):
         self.case: StudioCase | None = None
         self.result: Result | None = None
         self.frames: MeshFrames | None = None
-        self.ground: Ground | None = None
         self.timeline = TimeLine()
         self.run_count = 0
         self._described_result: Result | None = None  # shown by all panels
         self.shape: ModeAnimation | None = None
-        self.kept: dict[str, Result] = {}
-        self.kept_count = 0
+        self.kept: dict[str, Result] = {}  # by name, the oldest first
         self._history = History()
         self.control_error: Exception | None = None  # of invalid gains
         self._invalid: dict[str, float | str] = {}
@@ -112,7 +100,17 @@ class Page(JobThread):
 
     def report_failure(self, error: Exception) -> None:
         self.status.begin_action()
-        self.show_error(error)
+        self.status.show_error(error)
+
+    def act(self, job: Callable[[], None]) -> None:
+        """Submit a job of the user, which removes messages of earlier ones."""
+
+        def run_job() -> None:
+            if self.result is not None:
+                self.reset_status()
+                job()
+
+        self.submit(run_job)
 
     def submit_run(self, job: Callable[[], None]) -> None:
         """Submit a job that needs another run; a run in progress then ends early. Called from any thread."""
@@ -123,6 +121,7 @@ class Page(JobThread):
             with self._lock:
                 self._pending_runs -= 1
             try:
+                self.reset_status()
                 job()
             finally:
                 self._recompute_if_stale()
@@ -140,44 +139,31 @@ class Page(JobThread):
         case, problem = None if isinstance(start, Run) else start, None
         try:
             result = self.load_recorded(start) if isinstance(start, Run) else first or self.compute(start)
+            MeshFrames(result.system, result.run, 1.0, 1.0)  # raises if it cannot be drawn
         except Exception as error:
             if self.result is not None or case is None:
                 raise
-            self.status.show_nothing()
-            self.show_error(error)  # first, because the robot at rest may fail, too
+            self.status.show_text("This case cannot be computed.")
+            self.status.show_error(error)  # first, because the robot at rest may fail, too
             result, problem = compute_rest(case), error
         result = replace(result, warnings=(*warned, *result.warnings))
-        before, history, time_before = (self.case, self.result), self._history, self.timeline.time
-        self._history = History(case)
-        try:
-            self._show_opened(case, result, 0.0)
-        except Exception:
-            if before[1] is not None:
-                self._history = history
-                self._show_opened(before[0], before[1], time_before)
-            raise
+        self.case, self._history = case, History(case)
+        self._invalid, self._invalid_error, self.control_error = {}, problem, None
         self._stale = self._was_superseded(result)
-        if problem is not None:
-            self._invalid_error = problem
-            self._update_status()
-
-    def _show_opened(self, case: StudioCase | None, result: Result, begin: float) -> None:
-        self.case, self._invalid, self._invalid_error, self.control_error = case, {}, None, None
-        self.timeline.time = begin
+        self.timeline.time = 0.0
         self.view.thicken_to(thickness_factor(result.system))
         self._set_result(result)
-        problems = self._draw()  # first, because the panels take a browser longer
-        assert self.frames is not None
-        self.ground = Ground.from_points(result.system.robot, self.frames.cloud)
+        problem = self._draw()  # first, because the panels take a browser longer
         self.scene.set_ground(
-            self.ground, look=self._preview_time is None or time.monotonic() - self._preview_time < KEEP_CAMERA_AFTER_S
+            Ground.from_points(result.system.robot, self.shown.cloud),
+            look=self._preview_time is None or time.monotonic() - self._preview_time < KEEP_CAMERA_AFTER_S,
         )
         self._preview_time = None
-        self.parameters_panel.build(self.case)
-        self.control_panel.offer(_goal_units(result.system) if self.case is not None else {})
-        self.control_panel.show(NO_CONTROL if self.case is None else self.case.control)
-        self.sweeps.offer(self.case)
-        self._update_panels(problems)
+        self.parameters_panel.build(case)
+        self.control_panel.offer(None if case is None else result.system)
+        self.control_panel.show(NO_CONTROL if case is None else case.control)
+        self.sweeps.offer(case)
+        self._update_panels(problem)
 
     @staticmethod
     def load_recorded(run: Run) -> Result:
@@ -186,16 +172,19 @@ class Page(JobThread):
             raise ValueError("this run has times or coordinates that are not finite: it cannot be shown")
         return Result(System(run.robot, native=False), run)
 
-    def set_parameter(self, path: str, value: float | str) -> None:
+    def download(self, name: str, content: bytes) -> None:
+        """Send a file to the browser, which saves it."""
+        self.client.send_file_download(name, content, save_immediately=True)
+
+    def set_parameter(self, name: str, value: float | str) -> None:
         """Set a parameter to a value or a typed text. Called from any thread."""
         with self._lock:
-            self._changes[path], self._changed_at = value, time.monotonic()
+            self._changes[name], self._changed_at = value, time.monotonic()
         self.submit_run(self._apply_changes)
 
     def undo(self) -> None:
         if self._history.last is not None:
-            self._switch_to(self._history.last)
-            self._history.pop()
+            self.go_to(self._history.last, is_undo=True)
 
     def reset(self) -> None:
         first = self._history.first
@@ -213,16 +202,13 @@ class Page(JobThread):
         changes = [f"control.{name}" for name, value in vars(control).items() if before[name] != value]
         self._accept(case, result, changes, time.monotonic())
 
-    def go_to(self, case: StudioCase) -> Result:
+    def go_to(self, case: StudioCase, is_undo: bool = False) -> Result:
         """Show another case of the same robot, and store the current one for undo."""
-        before = self.case
-        result = self._switch_to(case)
-        if before is not None:
-            self._history.push(before)
-        return result
-
-    def _switch_to(self, case: StudioCase) -> Result:
         result = self.compute(case)
+        if is_undo:
+            self._history.pop()
+        elif self.case is not None:
+            self._history.push(self.case)
         self.case, self._invalid, self._invalid_error, self.control_error = case, {}, None, None
         self.parameters_panel.show(case)
         self.control_panel.show(case.control)
@@ -238,13 +224,9 @@ class Page(JobThread):
             waited = time.monotonic() - begin
             if waited > BUSY_AFTER_S and not announced:
                 announced = True
-                self.status.show_busy()
-            return (
-                self._closed
-                or self._stop
-                or waited > MAX_RUN_TIME_S
-                or (waited > YIELD_AFTER_S and self._pending_runs > 0)
-            )
+                self.status.show_text("computing ... (Stop, in Parameters, ends it)")
+            is_superseded = waited > YIELD_AFTER_S and self._pending_runs > 0
+            return self.closed or self._stop or waited > MAX_RUN_TIME_S or is_superseded
 
         try:
             return compute_run(case, rigid, should_stop)
@@ -253,41 +235,33 @@ class Page(JobThread):
             raise
 
     def _apply_changes(self) -> None:
-        """Apply all valid changes; invalid ones are reported and kept until they are corrected."""
+        """Apply all valid changes; invalid ones are reported and kept until they are corrected.
+
+        Tries all changes together, then one after another.
+        """
         with self._lock:
             changes, self._changes = self._changes, {}
         if not changes or self.case is None:
             return
-        found = self._keep_valid(
-            self.case, changes | {path: each for path, each in self._invalid.items() if path not in changes}
-        )
-        self._invalid, self._invalid_error = found.invalid, found.problem
-        if found.result is not None:
-            self._accept(found.case, found.result, changes, self._changed_at)
-        elif found.problem is not None:
-            self.report_failure(found.problem)
-
-    def _keep_valid(self, case: StudioCase, changes: Mapping[str, float | str]) -> ValidChanges:
-        """Return the case with as many changes as possible, and its run.
-
-        Tries all changes together, then those that are valid by themselves, then one after another.
-        """
-        try:
-            changed = change_parameters(case, changes)
-            return ValidChanges(changed, self.compute(changed))
-        except Exception as error:
-            if len(changes) == 1:
-                return ValidChanges(case, None, dict(changes), error)
-        possible = ValidChanges(case)
-        for path, value in changes.items():
-            possible = possible.with_change(path, value, lambda _: None)
-        if 0 < len(possible.invalid) < len(changes):
-            with contextlib.suppress(Exception):
-                return replace(possible, result=self.compute(possible.case))
-        found = ValidChanges(case)
-        for path, value in changes.items():
-            found = found.with_change(path, value, self.compute)
-        return found
+        pending = [changes | {name: value for name, value in self._invalid.items() if name not in changes}]
+        case, result = self.case, None
+        self._invalid, self._invalid_error = {}, None
+        while pending:
+            group = pending.pop(0)
+            try:
+                with collect_warnings():  # of units, which the page shows anyway
+                    changed = case.with_({name: parse_number(value, name) for name, value in group.items()})
+                case, result = changed, self.compute(changed)
+            except Exception as error:
+                if len(group) > 1:
+                    pending = [{name: value} for name, value in group.items()]
+                    continue
+                self._invalid |= group
+                self._invalid_error = self._invalid_error or error
+        if result is not None:
+            self._accept(case, result, changes, self._changed_at)
+        elif self._invalid_error is not None:
+            self.report_failure(self._invalid_error)
 
     def _accept(self, case: StudioCase, result: Result, changes: Iterable[str], now: float) -> None:
         """Show another case and its run, and store the current one for undo."""
@@ -301,7 +275,7 @@ class Page(JobThread):
 
     def _recompute_if_stale(self) -> None:
         """Compute the run again if it was superseded by changes that were then rejected."""
-        if self._stale and not self._pending_runs and not self._closed and self.case is not None:
+        if self._stale and not self._pending_runs and not self.closed and self.case is not None:
             self._show_result(self.compute(self.case))
 
     def _show_result(self, result: Result) -> None:
@@ -318,9 +292,10 @@ class Page(JobThread):
         self.result, self.run_count = result, self.run_count + 1
         self.modes.clear()
         self.files.clear()
-        self.timeline.set_end(float(result.run.array("time")[-1]))
+        self.timeline.end = float(result.run.array("time")[-1])
+        self.timeline.seek(self.timeline.time)
 
-    def _update_panels(self, problems: Sequence[Exception] = ()) -> None:
+    def _update_panels(self, problem: Exception | None) -> None:
         """Update the panels after the arm, because they take a browser longer."""
         assert self.result is not None
         if self._described_result is not self.result:
@@ -328,67 +303,58 @@ class Page(JobThread):
             self.response.clear()
             self.response.offer(self.result)
             self.time_panel.update_range()
-            self._update_status()
+            self.reset_status()
         self.plots.update()
         self.control_panel.update()
-        for problem in problems[:1]:
-            self.show_error(problem)
+        if problem is not None:
+            self.status.show_error(problem)
 
-    def _draw(self) -> list[Exception]:
+    def _draw(self) -> Exception | None:
+        """Draw the arm; return the error of what cannot be shown with it."""
         assert self.result is not None
         self.frames = MeshFrames(self.result.system, self.result.run, self.view.magnify, self.view.thicken)
-        problems = self.view.update(self.frames)
+        problem = self.view.update(self.frames)
         if self.shape is not None:
             self.modes.choose()  # rescales the mode to its previous size
-        self._show_arm()
+        self.scene.show(self.view_state())
         self.client.flush()  # send it while the rest is prepared
         self.view.update_trace(self.frames)
-        return problems
+        return problem
 
     def redraw(self) -> None:
         """Build the frames again for another run or another magnification."""
-        if self.result is None:
-            return
-        self._update_panels(self._draw())
+        if self.result is not None:
+            self._update_panels(self._draw())
 
     def show(self) -> None:
         """Show the frame at the current time."""
-        self._show_arm()
-        if self.frames is not None and self.shape is None:
-            self.time_panel.show()
-            self.plots.follow()
-
-    def _show_arm(self) -> None:
-        if self.frames is None:
-            return
-        if self.shape is not None:
-            self.view.posture(self.frames, self.shape.posture(time.monotonic()))
-        else:
-            self.view.draw(self.frames, self.frames.index(self.timeline.time), playing=self.timeline.playing)
-
-    # --- messages ---
+        if self.result is not None:
+            self.scene.show(self.view_state())
+            if self.shape is None:
+                self.time_panel.show()
+                self.plots.follow()
 
     @property
-    def error(self) -> str:
-        return self.status.error
+    def shown(self) -> MeshFrames:
+        """The frames of the run that is shown; users act only when there is one."""
+        assert self.frames is not None
+        return self.frames
 
-    def show_error(self, error: BaseException) -> None:
-        """Show an error in the page."""
-        self.status.show_error(error)
+    def view_state(self) -> ViewState:
+        """Return the content of the view at the current time."""
+        if self.shape is not None:
+            return self.view.posture_state(self.shown, self.shape.posture(time.monotonic()))
+        return self.view.view_state(self.shown, self.shown.index(self.timeline.time), self.timeline.playing)
 
     def reset_status(self) -> None:
         """Remove messages of earlier actions; errors of invalid parameters remain."""
-        if self.result is not None:
-            self._update_status()
-
-    def _update_status(self) -> None:
-        assert self.result is not None
-        self.status.show_result(
-            self.result, self.case, self._invalid_error is not None and self.timeline.end == REST_DURATION_S
-        )
+        if self.result is None:
+            return
+        at_rest = self._invalid_error is not None and self.timeline.end == REST_DURATION_S
+        self.status.show_result(self.result, self.case, at_rest)
         for problem in (self.control_error, self._invalid_error):
             if problem is not None:
-                self.show_error(problem)
+                self.status.show_error(problem)
 
     def _build(self) -> None:
         gui = self.client.gui
@@ -428,11 +394,3 @@ class Page(JobThread):
             self._stop = True
         else:
             self.submit_run(self.undo if event.target.value == "Undo" else self.reset)
-
-
-def _goal_units(system: System) -> dict[str, str]:
-    """Return the units of driven joints by link."""
-    return {
-        each.link: "rad" if unit == "N m" else "m"
-        for each, unit in zip(system.actuators, system.input_units, strict=True)
-    }

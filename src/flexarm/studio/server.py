@@ -6,18 +6,18 @@ It serves viser's page with the studio's own script (`page.js`), and refuses pag
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import os
 import re
 import threading
 import time
 import warnings
+import webbrowser
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from functools import cache
 from http import HTTPStatus
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.messages import collect_warnings, shown
@@ -27,17 +27,14 @@ if TYPE_CHECKING:
 
     from flexarm.results.run import Run
     from flexarm.robot import Robot
-    from flexarm.studio.case import StudioCase
     from flexarm.studio.compute import Result
     from flexarm.studio.page import Page
-    from flexarm.studio.startup import InitialView
-    from flexarm.studio.sweep_members import SweepResults
+    from flexarm.studio.scene import InitialView
 
 
 LOCALHOST = "127.0.0.1"
 LOCAL_HOSTS = (LOCALHOST, "localhost", "::1")
-LOCAL_ORIGIN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")
-LOCAL_HOST_HEADER = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
+LOCAL_NAME = r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 MAX_FILE_BYTES = 50_000_000  # of uploaded files
 LIMIT_LINE = "const MAX_FILE_BYTES = 0;"  # in page.js
 
@@ -55,16 +52,28 @@ def guarded_requests(host: str) -> Iterator[None]:
     import websockets.asyncio.server as sockets
 
     original: Any = sockets.serve
+    is_local = host in LOCAL_HOSTS
 
     def serve(*arguments: Any, process_request: Any = None, **options: Any) -> Any:
         if not arguments[0].__module__.startswith("viser."):
             return original(*arguments, process_request=process_request, **options)
-        if host in LOCAL_HOSTS:
-            options["origins"] = [LOCAL_ORIGIN, None]
-        handler = inject_script(process_request)
-        return original(
-            *arguments, process_request=require_local_host(handler) if host in LOCAL_HOSTS else handler, **options
-        )
+        if is_local:
+            options["origins"] = [re.compile(f"https?://{LOCAL_NAME}"), None]
+
+        def handle(connection: Any, request: Any) -> Any:
+            names = request.headers.get_all("Host")
+            if is_local and not all(re.fullmatch(LOCAL_NAME, name, re.IGNORECASE) for name in names):
+                return connection.respond(HTTPStatus.FORBIDDEN, "This studio answers to localhost only.\n")
+            if "Accept-Encoding" in request.headers:  # the page must not be compressed
+                del request.headers["Accept-Encoding"]
+            found = process_request(connection, request)
+            if found is not None and found.headers.get("Content-Type", "").startswith("text/html"):
+                found.body = _insert_script(found.body)
+                del found.headers["Content-Length"]
+                found.headers["Content-Length"] = str(len(found.body))
+            return found
+
+        return original(*arguments, process_request=handle, **options)
 
     with _start_lock:
         sockets.serve = serve  # type: ignore[misc, assignment]
@@ -74,49 +83,14 @@ def guarded_requests(host: str) -> Iterator[None]:
             sockets.serve = original  # type: ignore[misc]
 
 
-def require_local_host(handler: Callable[[Any, Any], Any] | None) -> Any:
-    """Wrap a request handler so that it refuses requests for other host names than those of this machine."""
-
-    def handle(connection: Any, request: Any) -> Any:
-        if not all(LOCAL_HOST_HEADER.fullmatch(name) for name in request.headers.get_all("Host")):
-            return connection.respond(HTTPStatus.FORBIDDEN, "This studio answers to localhost only.\n")
-        return None if handler is None else handler(connection, request)
-
-    return handle
-
-
-def inject_script(handler: Callable[[Any, Any], Any] | None) -> Any:
-    """Wrap a request handler so that the page contains the studio's script."""
-    if handler is None:
-        return None
-
-    def handle(connection: Any, request: Any) -> Any:
-        found = handler(connection, request)
-        kind = "" if found is None else found.headers.get("Content-Type", "")
-        if found is not None and found.status_code == 200 and kind.startswith("text/html"):
-            is_packed = found.headers.get("Content-Encoding") == "gzip"
-            found.body = _insert_script(gzip.decompress(found.body) if is_packed else found.body)
-            for name, value in {"Content-Encoding": "identity", "Content-Length": str(len(found.body))}.items():
-                del found.headers[name]
-                found.headers[name] = value
-        return found
-
-    return handle
-
-
 @cache
 def _insert_script(page: bytes) -> bytes:
-    script = f"<script>{load_script()}</script></head>"
-    return page.replace(b"<title>Viser</title>", b"<title>flexarm studio</title>").replace(
-        b"</head>", script.encode(), 1
-    )
-
-
-def load_script() -> str:
-    """Return the studio's script with the size limit of uploaded files."""
-    text = (resources.files("flexarm.studio") / "page.js").read_text(encoding="utf-8")
-    assert LIMIT_LINE in text
-    return text.replace(LIMIT_LINE, f"const MAX_FILE_BYTES = {MAX_FILE_BYTES};")
+    """Insert the studio's script, with the size limit of uploaded files, into viser's page."""
+    script = (resources.files("flexarm.studio") / "page.js").read_text(encoding="utf-8")
+    assert LIMIT_LINE in script
+    script = script.replace(LIMIT_LINE, f"const MAX_FILE_BYTES = {MAX_FILE_BYTES};")
+    page = page.replace(b"<title>Viser</title>", b"<title>flexarm studio</title>")
+    return page.replace(b"</head>", f"<script>{script}</script></head>".encode(), 1)
 
 
 DEFAULT_PORT = 8080
@@ -169,56 +143,61 @@ class Studio:
         sweep: Any = None,
         browser: bool = False,
     ) -> None:
-        self._start: StudioCase | Run
-        self._sweep: SweepResults | None = None
-        self._warm_up_thread: threading.Thread | None = None
-        self._initial_view: InitialView | None = None
-        self._first_result: Result | None = None
         self._host = _check_host(host)
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
         self._stopped = False
-        self._left_clients: set[int] = set()  # that disconnected before their page existed
-        self._start_known, self._first_run_done = threading.Event(), threading.Event()
-        self._view_ready = threading.Event()  # the initial view is known, or known to be impossible
         self._checked = threading.Event()  # the case is known to be valid or invalid
-        self._problem: Exception | None = None
-        if deferred := not options and sweep is None and _is_robot_file(robot):
+        self._view: Future[InitialView | None] = Future()
+        self._first_result: Future[Result | None] = Future()
+        is_file = isinstance(robot, (str, os.PathLike)) and os.fsdecode(robot).lower().endswith((".yaml", ".yml"))
+        if deferred := is_file and not options and sweep is None:
             _require_robot(robot)  # the rest is done while the browser loads the page
         else:
             self._prepare(robot, options, sweep)
-            self._require_computable()
+            self._require_valid()
         self._server = _start_viser(self._host, _check_port(port))
         self._filters = _ignore_late_warnings()
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-        self._server.on_client_connect(self._on_connect)
-        self._server.on_client_disconnect(self._on_disconnect)
         if browser:
-            threading.Thread(target=_open_browser, args=(self.url,), daemon=True, name="studio browser").start()
-        if deferred:
-            try:
+            threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True, name="studio browser").start()
+        try:
+            if deferred:
                 self._prepare(robot, options, sweep)
-                self._start_known.set()
-                self._require_computable()
-            except BaseException:
-                self.stop()
-                raise
-        self._start_known.set()
+            self._server.on_client_connect(self._on_connect)  # called for clients that are connected already, too
+            self._server.on_client_disconnect(self._on_disconnect)
+            self._require_valid()
+        except BaseException:
+            self.stop()
+            raise
 
     def _prepare(self, robot: Any, options: Mapping[str, Any], sweep: Any) -> None:
-        """Resolve what to open, and start to compute its first run."""
-        from flexarm.studio.startup import resolve_start, resolve_sweep
+        """Resolve what to open, and compute its first run while the browser loads the page."""
+        from flexarm.studio.compute import compute_first_result
+        from flexarm.studio.files import resolve_start, resolve_sweep
+        from flexarm.studio.scene import initial_view
 
         self._start = resolve_start(robot, options)
         self._sweep = resolve_sweep(sweep, self._start)
-        self._warm_up_thread = threading.Thread(target=self._warm_up, daemon=True, name="studio warm-up")
-        self._warm_up_thread.start()
+        end = time.monotonic() + STARTUP_TIMEOUT_S
 
-    def _require_computable(self) -> None:
+        def should_stop() -> bool:
+            return self._stopped or time.monotonic() > end
+
+        def warm_up() -> None:
+            import flexarm.studio.page  # noqa: F401  # so that browsers need not wait for it
+
+            _settle(self._view, lambda: initial_view(self._start))
+            _settle(self._first_result, lambda: compute_first_result(self._start, should_stop, self._checked.set))
+            self._checked.set()
+
+        threading.Thread(target=warm_up, daemon=True, name="studio warm-up").start()
+
+    def _require_valid(self) -> None:
         """Raise the error of a case that cannot be computed in the caller, not in a waiting page."""
         self._checked.wait()
-        if self._problem is not None:
-            raise self._problem
+        if self._first_result.done():
+            self._first_result.result()
 
     @property
     def port(self) -> int:
@@ -239,14 +218,10 @@ class Studio:
         """Close all pages and stop the server. Saved files are kept."""
         with self._lock:
             pages, self.pages, self._stopped = list(self.pages.values()), {}, True
-        self._start_known.set()
-        self._view_ready.set()
         for page in pages:
             page.close()
         for page in pages:
             page.join(JOIN_TIMEOUT_S)  # its last job needs the server's event loop
-        if self._warm_up_thread is not None:
-            self._warm_up_thread.join(JOIN_TIMEOUT_S)
         with _without_output():
             self._server.stop()
         for each in self._filters:
@@ -259,47 +234,35 @@ class Studio:
     def _repr_html_(self) -> str:
         return f'<iframe src="{self.url}" width="100%" height="600" style="border:0"></iframe>'
 
-    def _warm_up(self) -> None:
-        """Import, compile and compute while the browser loads the page."""
-        from flexarm.studio.startup import compute_first_result, prepare_view
-
-        end = time.monotonic() + STARTUP_TIMEOUT_S
-
-        def should_stop() -> bool:
-            return self._stopped or time.monotonic() > end
-
-        self._initial_view = prepare_view(self._start)
-        self._view_ready.set()
-        try:
-            self._first_result = compute_first_result(self._start, should_stop, self._checked.set)
-        except Exception as error:  # raised by the constructor, or shown in the page
-            self._problem = error
-        self._checked.set()
-        self._first_run_done.set()
-
     def _on_connect(self, client: Any) -> None:
-        self._start_known.wait()
         from flexarm.studio.page import Page
 
-        self._view_ready.wait(STARTUP_TIMEOUT_S)
+        view = _wait_briefly(self._view)
         with self._lock:
-            if self._stopped or client.client_id in self._left_clients:
-                return
-            self.pages[client.client_id] = Page(
-                client, self._start, self._sweep, self._initial_view, self._wait_for_first_run
-            )
-
-    def _wait_for_first_run(self) -> Result | None:
-        self._first_run_done.wait(STARTUP_TIMEOUT_S)
-        return self._first_result
+            if not self._stopped and client.client_id in self._server.get_clients():  # not disconnected already
+                self.pages[client.client_id] = Page(
+                    client, self._start, self._sweep, view, lambda: _wait_briefly(self._first_result)
+                )
 
     def _on_disconnect(self, client: Any) -> None:
         with self._lock:
             page = self.pages.pop(client.client_id, None)
-            if page is None:
-                self._left_clients.add(client.client_id)
         if page is not None:
             page.close()
+
+
+def _settle(future: Future[Any], compute: Callable[[], Any]) -> None:
+    try:
+        future.set_result(compute())
+    except Exception as error:
+        future.set_exception(error)
+
+
+def _wait_briefly(future: Future[Any]) -> Any:
+    """Return the result of a preparation; None if it failed or takes too long, so that the page computes it."""
+    with contextlib.suppress(Exception):
+        return future.result(STARTUP_TIMEOUT_S)
+    return None
 
 
 def studio(
@@ -367,22 +330,12 @@ def show_run(run: Run, *, host: str = LOCALHOST, port: int = DEFAULT_PORT, brows
     return studio(run, host=host, port=port, browser=browser)
 
 
-def _is_robot_file(robot: Any) -> bool:
-    return isinstance(robot, (str, os.PathLike)) and Path(os.fsdecode(robot)).suffix.lower() in (".yaml", ".yml")
-
-
 def _require_robot(file: Any) -> None:
     """Raise the errors of a robot file before a server starts."""
     from flexarm.robot.io.files import read
 
     with collect_warnings():  # shown when the file is read again
         read(file)
-
-
-def _open_browser(url: str) -> None:
-    import webbrowser
-
-    webbrowser.open(url)
 
 
 def _check_host(host: object) -> str:

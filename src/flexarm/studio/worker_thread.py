@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import threading
@@ -11,9 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flexarm.foundation.messages import shown
 from flexarm.studio.files import oversize_message
-from flexarm.studio.server import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
@@ -27,7 +26,7 @@ class JobThread(ABC):
 
     def __init__(self, name: str) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._closed = False
+        self.closed = False
         self._thread = threading.Thread(target=self._work, daemon=True, name=name)
 
     @property
@@ -46,24 +45,12 @@ class JobThread(ABC):
     def start(self) -> None:
         self._thread.start()
 
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
     def submit(self, job: Callable[[], None]) -> None:
         """Submit a job; its errors are reported."""
         self._jobs.put(job)
 
-    def submit_error(self, error: Exception) -> None:
-        """Report an error of another thread."""
-
-        def failed() -> None:
-            raise error
-
-        self.submit(failed)
-
     def close(self) -> None:
-        self._closed = True
+        self.closed = True
         self._jobs.put(None)
 
     def join(self, timeout: float) -> None:
@@ -79,25 +66,23 @@ class JobThread(ABC):
 
     def _work(self) -> None:
         last = time.monotonic()
-        while not self._closed:
+        while not self.closed:
             moving = self.is_moving
-            try:
+            with contextlib.suppress(queue.Empty):
                 job = self._jobs.get(timeout=FRAME_INTERVAL_S if moving else None)
-            except queue.Empty:
-                job = None
-            if job is not None:
-                self._run_job(job)
-            now = time.monotonic()
-            if moving and not self._closed and now - last >= FRAME_INTERVAL_S / 2:
-                self._run_job(partial(self.draw_next_frame, now - last))
-            if not moving or now - last >= FRAME_INTERVAL_S / 2:
-                last = now
+                if job is not None:
+                    self._run_job(job)
+            elapsed = time.monotonic() - last
+            if not moving or elapsed >= FRAME_INTERVAL_S / 2:
+                last += elapsed
+                if moving and not self.closed:
+                    self._run_job(partial(self.draw_next_frame, elapsed))
 
     def _run_job(self, job: Callable[[], None]) -> None:
         try:
             job()
         except Exception as error:
-            if not self._closed:
+            if not self.closed:
                 self.report_failure(error)
 
 
@@ -131,21 +116,14 @@ class BrowserEvents:
         """Handle one event; malformed ones are ignored."""
         try:
             event = json.loads(text[:MAX_EVENT_LENGTH])
-            kind = event["kind"]
-            if kind == "map":
+            if event["kind"] == "map":
                 x, y = float(event["x"]), float(event["y"])
-            elif kind == "large":
-                name, size = str(event["name"]), int(event["size"])
-            elif kind == "several":
-                count = int(event["count"])
+            elif event["kind"] == "large":
+                message = oversize_message(str(event["name"]), int(event["size"]))
             else:
-                return
+                message = f"{int(event['count'])} files were dropped: drop one at a time"
         except (ValueError, TypeError, KeyError):
             return
-        self._page.reset_status()
-        if kind == "map":
-            self._page.sweeps.click(x, y)
-        elif kind == "large" and size > MAX_FILE_BYTES:
-            raise ValueError(oversize_message(name, size))
-        elif kind == "several":
-            raise ValueError(f"{shown(count)} files were dropped: drop one at a time")
+        if event["kind"] != "map":
+            raise ValueError(message)
+        self._page.sweeps.click(x, y)

@@ -85,9 +85,7 @@ def _points(members: int, dimensions: int, seed: int, sobol: bool) -> Array:
     if members & (members - 1):
         near = 2 ** round(np.log2(members))
         warn(
-            f"members = {members}: Sobol's points are balanced where they are a power of two; take {near}",
-            UserWarning,
-            stacklevel=4,
+            f"members = {members}: Sobol's points are balanced where they are a power of two; take {near}", UserWarning
         )
     return np.asarray(sequence.random_base2((members - 1).bit_length())[:members], dtype=float)
 

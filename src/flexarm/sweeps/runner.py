@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flexarm.foundation.interrupts import Interrupts
@@ -29,7 +26,6 @@ from flexarm.sweeps.table import Table
 if TYPE_CHECKING:
     import xarray as xr
 
-PACKAGE_FOLDER = str(Path(__file__).parent.parent) + os.sep
 HINTS = {"monte_carlo": "; draw from a distribution without such values (scipy.stats.truncnorm, lognorm, uniform)"}
 KINDS = {"sweep": "sweep", "monte_carlo": "Monte Carlo study", "sensitivity": "sensitivity study"}
 
@@ -77,7 +73,7 @@ def run_plan(
     workers = None if how.executor is None else Workers(how.executor)
     plan.require_possible(case, HINTS.get(kind, ""))
     for sentence in plan.unit_warnings(case):
-        _warn(sentence)
+        warn(sentence)
     require_valid_case(apply_changes(case, plan[0].changes), [each.name for each in plan.fields])
     store = None
     if how.store is not None:
@@ -101,12 +97,12 @@ def run_plan(
     if ended != "completed":
         _warn_of_interruption(KINDS[kind], table, store, data.attrs.get("statistics"))
     if attributes["summary"]:
-        _warn(str(attributes["summary"]))
+        warn(str(attributes["summary"]))
     return data if store is None or keep is None else _with_runs(data, store, plan, keep)
 
 
 def _attributes(ended: str, table: Table, sweeps: Sequence[SweepTasks], seconds: float) -> dict[str, Any]:
-    """Return what a sweep says of itself."""
+    """Return the attributes of a sweep."""
     return {
         "status": ended,
         "summary": table.summary(),
@@ -129,8 +125,8 @@ def _require_request(plan: SweepPlan, measures: Mapping[str, Measure] | None, ke
 def _warn_of_interruption(what: str, table: Table, store: Store | None, statistics: str | None) -> None:
     members = len(table.plan)
     where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
-    told = f"; its statistics are {statistics}" if statistics is not None else ""
-    _warn(f"the {what} was interrupted after {members - len(table.missing)} of {members} members; {where}{told}")
+    note = f"; its statistics are {statistics}" if statistics is not None else ""
+    warn(f"the {what} was interrupted after {members - len(table.missing)} of {members} members; {where}{note}")
 
 
 def _run_missing(
@@ -149,7 +145,7 @@ def _run_missing(
         return "completed"
     grouped = structures.group_by_structure(case, table.plan)
     if len(grouped) > 1:
-        _warn(structures.structure_note(grouped))
+        warn(structures.structure_note(grouped))
     wanted = [[each for each in part if each in missing] for part in grouped]
     chosen = [table.plan.members(part) for part in wanted if part]
     interrupts = Interrupts()
@@ -180,8 +176,8 @@ def _prepared(
     for part in parts:
         sweep = prepare_members(case, part, measures, keep_runs, threads)
         sweeps.append(sweep)
-        if sweep.structures > 1 and len(parts) == 1:  # of more parts the user was told
-            _warn(f"the members are of {sweep.structures} structures: they run group by group, each compiled by itself")
+        if sweep.structures > 1 and len(parts) == 1:  # of more parts a note was given
+            warn(f"the members are of {sweep.structures} structures: they run group by group, each compiled by itself")
         yield sweep
 
 
@@ -206,7 +202,7 @@ def _kept(outcomes: Outcomes, table: Table, store: Store | None) -> None:
 def _with_runs(data: xr.Dataset, store: Store, plan: SweepPlan, keep: str | None) -> xr.Dataset:
     """Return the results of a store with the histories that are in it."""
     if data.attrs.get("summary") and "fingerprint" in data.attrs:
-        _warn(str(data.attrs["summary"]))
+        warn(str(data.attrs["summary"]))
     data.attrs.pop("fingerprint", None)
     if keep is None:
         return data
@@ -215,11 +211,3 @@ def _with_runs(data: xr.Dataset, store: Store, plan: SweepPlan, keep: str | None
         if (found := store.run(number)) is not None:
             table.runs[number] = found
     return data.assign(run=table.histories())
-
-
-def _warn(sentence: str) -> None:
-    """Warn at the first line outside this package."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
-        level, frame = level + 1, frame.f_back
-    warn(sentence, UserWarning, stacklevel=level)

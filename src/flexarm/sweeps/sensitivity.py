@@ -35,7 +35,7 @@ COARSE: dict[tuple[int, ...], tuple[int, ...]] = {
 }
 SAMPLE_REFINEMENT = 10  # times the samples of a run, for peaks that lie between them
 SEEN = 1e-4  # of a measure: changes of less, by a large change of a field, are none
-MAX_RELATIVE_ERROR = 0.01  # of the largest derivative of a measure: differences that agree no better are told
+MAX_RELATIVE_ERROR = 0.01  # of the largest derivative of a measure: differences that agree no better raise a warning
 
 
 def sensitivity(
@@ -216,7 +216,7 @@ def _derivatives(
         ]
     if doubted:
         listed = ", ".join(doubted[:4]) + (", ..." if len(doubted) > 4 else "")
-        warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning, stacklevel=3)
+        warn(f"derivatives are not sure to a per cent: {listed}; see their errors", UserWarning)
     import xarray as xr
 
     kept = {name: data.coords[name] for name in data.coords if "member" not in data.coords[name].dims}

@@ -1,1 +1,1 @@
-"""Equations of motion in closed form (SymPy or SymEngine)."""
+"""Equations of motion in closed form (SymEngine, converted to SymPy)."""

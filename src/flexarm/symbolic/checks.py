@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import atan2
+from typing import Any
+
+import numpy as np
 
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.validity import ValidityWarning
@@ -25,7 +29,6 @@ from flexarm.robot import (
 from flexarm.robot.flexibility import Basis
 from flexarm.robot.joints import Joint, Prismatic
 from flexarm.robot.supported_types import SupportedTypes
-from flexarm.symbolic.frames import yaw
 
 SUPPORTED_KINDS = SupportedTypes(
     "the closed form",
@@ -44,11 +47,23 @@ def is_planar(robot: Robot) -> bool:
     return not any(_is_out_of_plane(link) for link in robot.links)
 
 
+def yaw(matrix: Any) -> float | None:
+    """Return the angle of a rotation about z, None for other rotations."""
+    R = np.asarray(matrix, dtype=float)
+    return atan2(R[1, 0], R[0, 0]) if abs(R[2, 2] - 1) < 1e-12 else None
+
+
 def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
     """Raise ValueError if the robot has no closed form."""
     SUPPORTED_KINDS.require(robot)
-    for index, link in enumerate(robot.links):
-        where = f"links[{index}] '{link.name}'"
+    touching = [link.name for link in robot.links if has_mesh_contact(link)]
+    for name in k:
+        if name not in touching:
+            raise ValueError(
+                f"k of '{name}': no joint with contact nodal or element has that name{suggestion(name, touching)}"
+            )
+    for index, (link, place) in enumerate(zip(robot.links, robot.parents, strict=True)):
+        where, parent = f"links[{index}] '{link.name}'", None if place is None else robot.links[place]
         if isinstance(link.joint, FixedPrismatic) and link.joint.rear == "none":
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
@@ -62,15 +77,14 @@ def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
                 f"{where}: boundary = 'kept' needs links with basis elements, bend_y only and one section, which do "
                 "not slide through a continuous joint, and stiffening = 'none'"
             )
-        parent = robot.parents[index]
-        if parent is not None and is_gripped(robot.links[parent]) and robot.links[parent].flexible is not None:
-            length = robot.links[parent].length
-            if link.at not in (None, length, 0.0):
-                raise ValueError(
-                    f"{where}: at = {link.at:g}: must be left out (or {length:g}, the tip), since "
-                    f"'{robot.links[parent].name}' slides through its joint and bends"
-                )
-    _check_nodes(robot, k)
+        bent = parent if parent is not None and is_gripped(parent) and parent.flexible is not None else None
+        if bent is not None and link.at not in (None, bent.length, 0.0):
+            raise ValueError(
+                f"{where}: at = {link.at:g}: must be left out (or {bent.length:g}, the tip), since '{bent.name}' "
+                "slides through its joint and bends"
+            )
+        if has_mesh_contact(link):
+            _check_contact(where, link, parent, k)
 
 
 def stiffening_restriction(robot: Robot, index: int) -> str:
@@ -110,9 +124,8 @@ def is_meshed(link: Link) -> bool:
     """Return True if a link is modelled element by element; other links are one piece."""
     if link.flexible is None or link.section is None or is_gripped(link) or link.stiffening != "none":
         return False
-    return (
-        isinstance(link.flexible.basis, Elements) and set(link.flexible.counts) == {"bend_y"} and link.section.uniform
-    )
+    is_planar_mesh = isinstance(link.flexible.basis, Elements) and set(link.flexible.counts) == {"bend_y"}
+    return is_planar_mesh and link.section.uniform
 
 
 def has_mesh_contact(link: Link) -> bool:
@@ -128,46 +141,30 @@ def clamped_nodes(link: Link, k: Mapping[str, int]) -> tuple[int, ...]:
     return (number - 1, number) if link.joint.contact == "element" else (number,)
 
 
-def _check_nodes(robot: Robot, k: Mapping[str, int]) -> None:
-    """Check that k contains a node or element for each joint with contact nodal or element, and for no other."""
-    touching = [link.name for link in robot.links if has_mesh_contact(link)]
-    for name in k:
-        if name not in touching:
-            raise ValueError(
-                f"k of '{name}': no joint with contact nodal or element has that name{suggestion(name, touching)}"
-            )
-    for index, link in enumerate(robot.links):
-        if has_mesh_contact(link):
-            _check_contact(robot, index, k.get(link.name))
-
-
-def _check_contact(robot: Robot, index: int, number: int | None) -> None:
-    """Check the node or element that the joint of a link touches."""
-    link, parent = robot.links[index], robot.parents[index]
+def _check_contact(where: str, link: Link, parent: Link | None, k: Mapping[str, int]) -> None:
+    """Check that k contains the node or element that a joint touches."""
     assert isinstance(link.joint, Prismatic)
-    contact = link.joint.contact
-    mesh = link if isinstance(link.joint, FixedPrismatic) or parent is None else robot.links[parent]
+    contact, mesh = link.joint.contact, link if isinstance(link.joint, FixedPrismatic) or parent is None else parent
     if not is_meshed(mesh):
         raise ValueError(
-            f"links[{index}] '{link.name}': contact {contact} needs '{mesh.name}' to have bend_y elements only and "
-            "one section along its length"
+            f"{where}: contact {contact} needs '{mesh.name}' to have bend_y elements only and one section along its "
+            "length"
         )
     assert mesh.flexible is not None
     last = mesh.flexible.bend_y
     what, first, root, tip = "an element", 1, "at the root", "at the tip"
     if contact == "nodal":
         what, first, root, tip = "a node", 0, "root", "tip"
+    number = k.get(link.name)
     if not isinstance(number, int) or isinstance(number, bool) or not first <= number <= last:
         given = "is missing" if number is None else f"is {shown(number)}"
         raise ValueError(
-            f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
+            f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so specify one, for example "
             f"k={{'{link.name}': {last}}}; a whole number between {first} ({root}) and {last} ({tip})"
         )
     damping = None if link.flexible is None else link.flexible.damping
     if isinstance(link.joint, FixedPrismatic) and damping is not None and damping.ratio is not None:
-        raise ValueError(
-            f"links[{index}] '{link.name}': damping.ratio is not available for contact {contact}; use beta"
-        )
+        raise ValueError(f"{where}: damping.ratio is not available for contact {contact}; use beta")
 
 
 def _is_out_of_plane(link: Link) -> bool:
@@ -193,18 +190,14 @@ def require_size(robot: Robot, limit: float, numeric: bool = False) -> None:
         shorter = "" if numeric else "parameters='numeric' makes it shorter; "
         stiffened = any(link.stiffening != "none" for link in robot.links)
         plain = "stiffening='none', the zero-order model, is smaller; " if stiffened else ""
+        flexible = any(link.flexible is not None for link in robot.links)
+        advice = "take fewer elements or modes, or make links rigid" if flexible else "take fewer links"
         raise ValueError(
-            f"the closed form of {robot.name!r} would have about {_format_thousands(whole)} statements, "
-            f"more than {limit:g}: "
-            f"{_reduction_advice(robot)} (most of it comes from link '{worst.name}', which "
-            f"{moving} coordinates of other links and its joint move); "
-            f"{shorter}{plain}limit=... raises this limit, and fa.System has none"
+            f"the closed form of {robot.name!r} would have about {f'{round(whole, -3):,.0f}'.replace(',', ' ')} "
+            f"statements, more than {limit:g}: {advice} (most of it comes from link '{worst.name}', which {moving} "
+            f"coordinates of other links and its joint move); {shorter}{plain}limit=... raises this limit, and "
+            "fa.System has none"
         )
-
-
-def _reduction_advice(robot: Robot) -> str:
-    flexible = any(link.flexible is not None for link in robot.links)
-    return "take fewer elements or modes, or make links rigid" if flexible else "take fewer links"
 
 
 def estimate_statement_counts(robot: Robot) -> list[float]:
@@ -216,54 +209,33 @@ def estimate_statement_counts(robot: Robot) -> list[float]:
     """
     found = []
     for link, parent, f in zip(robot.links, robot.parents, count_moving_coordinates(robot), strict=True):
-        e = _elastic_count(link)
-        factor = (1.0 if is_planar(robot) else SPATIAL_FACTOR) * (
-            SLIDING_FACTOR if _has_sliding_shapes(robot, link, parent) else 1.0
-        )
-        found.append(factor * (f**3 + 2 * f**2 * e + _own_statement_count(link.stiffening, e)))
+        e = link.coordinates - link.joint.coordinates
+        factor = 1.0 if is_planar(robot) else SPATIAL_FACTOR
+        if isinstance(link.joint, SlidingPrismatic) and not has_mesh_contact(link):
+            varying = parent is not None and robot.links[parent].flexible is not None
+        else:
+            varying = is_gripped(link) and link.flexible is not None
+        factor *= SLIDING_FACTOR if varying else 1.0  # shape functions vary with the joint coordinate
+        # the link's own mass matrix is constant without stiffening
+        own = {"none": 2.0 * e, "shortening": 8.0 * e**2 + 12.0 * e, "exact": 12.0 * e**3 + 30.0 * e}[link.stiffening]
+        found.append(factor * (f**3 + 2 * f**2 * e + own))
     return found
-
-
-def _own_statement_count(stiffening: str, e: int) -> float:
-    """Estimate the number of statements in the own mass matrix of a link, which is constant without stiffening."""
-    if stiffening == "shortening":
-        return 8.0 * e**2 + 12.0 * e
-    return 12.0 * e**3 + 30.0 * e if stiffening == "exact" else 2.0 * e
-
-
-def _has_sliding_shapes(robot: Robot, link: Link, parent: int | None) -> bool:
-    """Return True if shape functions vary with the joint coordinate of a link."""
-    if isinstance(link.joint, SlidingPrismatic) and not has_mesh_contact(link):
-        return parent is not None and robot.links[parent].flexible is not None
-    return is_gripped(link) and link.flexible is not None
 
 
 def count_moving_coordinates(robot: Robot) -> list[int]:
     """Return the number of coordinates that move the frame of each link."""
     found: dict[int, int] = {}
     for i in robot.order:
-        parent, link = robot.parents[i], robot.links[i]
-        above = 0 if parent is None else found[parent] + _tip_coordinate_count(robot.links[parent])
-        found[i] = above + (1 if isinstance(link.joint, MovingJoint) else 0)
+        parent, found[i] = robot.parents[i], int(isinstance(robot.links[i].joint, MovingJoint))
+        if parent is None:
+            continue
+        found[i] += found[parent]
+        if (flexible := robot.links[parent].flexible) is not None:  # coordinates that move its tip
+            at_node = isinstance(flexible.basis, Elements)
+            at_node |= isinstance(flexible.basis, Reduced) and flexible.basis.interface == "fixed"
+            per_node = sum(2 if family.startswith("bend") else 1 for family in flexible.counts)
+            found[i] += per_node if at_node else flexible.coordinates
     return [found[i] for i in range(len(robot.links))]
-
-
-def _elastic_count(link: Link) -> int:
-    return link.coordinates - link.joint.coordinates
-
-
-def _tip_coordinate_count(link: Link) -> int:
-    """Return the number of elastic coordinates that move the tip of a link, two per plane of bending for nodes."""
-    if link.flexible is None:
-        return 0
-    basis = link.flexible.basis
-    if isinstance(basis, Elements) or (isinstance(basis, Reduced) and basis.interface == "fixed"):
-        return sum(2 if family.startswith("bend") else 1 for family in link.flexible.counts)
-    return link.flexible.coordinates
-
-
-def _format_thousands(count: float) -> str:
-    return f"{round(count, -3):,.0f}".replace(",", " ")
 
 
 STIFFENINGS = ("none", "shortening", "exact", "robot")
@@ -286,16 +258,12 @@ def select_default_stiffening(robot: Robot, kept: bool) -> str:
     reason = _model_restriction(robot, kept)
     if not found or not reason:
         return "robot"
-    second = (
-        ""
-        if _model_restriction(with_stiffening(robot, "shortening"), kept)
-        else "stiffening='shortening' derives second-order links, "
-    )
+    refused = _model_restriction(with_stiffening(robot, "shortening"), kept)
+    second = "" if refused else "stiffening='shortening' derives second-order links, "
     warn(
         f"the closed form is of the zero-order model, links without stiffening, while fa.System and fa.simulate have "
         f"{', '.join(found)}: {reason}; {second}stiffening='none' derives the zero-order model without this warning",
         ValidityWarning,
-        stacklevel=3,
     )
     return "none"
 

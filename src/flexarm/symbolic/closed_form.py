@@ -7,89 +7,70 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
+import numpy as np
+
 from flexarm.beam.polynomials import merge_breaks
 from flexarm.dynamics.bodies import elastic_drive
 from flexarm.foundation.messages import shown
 from flexarm.foundation.progress import show_progress
 from flexarm.robot import MovingJoint, Robot, SlidingPrismatic
 from flexarm.symbolic import algebra, checks, code, latex
-from flexarm.symbolic.algebra import ZERO, Expr, Rows, Vector, matrix, number, plus, symbol, total
-from flexarm.symbolic.assembly import (
-    ROUTES,
-    Inertias,
-    assemble,
-    assemble_piece_matrices,
-    coriolis,
-    link_matrix,
-    mass_entries,
-)
-from flexarm.symbolic.beams import Beam, node_displacement
+from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, X, column, symbol, sympy_matrix, total, vector
+from flexarm.symbolic.beams import Beam, moving_section_pose
 from flexarm.symbolic.checks import STIFFENINGS, describe_stiffening, select_default_stiffening, with_stiffening
-from flexarm.symbolic.frames import Frame, Matrix3, apply
+from flexarm.symbolic.frames import Frame
+from flexarm.symbolic.mass_matrix import ROUTES, Carrier, PieceInertia, assemble, coriolis, link_mass, mass_matrix
 from flexarm.symbolic.model import ClosedFormBody, Model
 from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols, SymbolInfo
 
 
-def transformation_matrices(model: Model) -> list[Rows]:
+def transformation_matrices(model: Model) -> list[ExprArray]:
     """Return the matrices Theta_(i-1)i of My et al., eq. (2), from the frame of the parent of each link to its own.
 
     In that paper the frame of a link that slides through its joint is at its rear end, a = d - l before the joint.
     """
     out = []
-    for i in range(len(model.bodies)):
-        body = model.bodies[i]
+    for _, body in sorted(model.bodies.items()):
         above = None if body.parent is None else model.bodies[body.parent]
         R, p = _pose(model.ground if above is None else above.frame, body.frame)
-        back = ZERO if above is None else _rear_offset(above)
-        x, y, z = plus(p, (-back[0], 0, 0), apply(R, _rear_offset(body)))
-        out.append([[*R[0], x], [*R[1], y], [*R[2], z], [0, 0, 0, 1]])
+        T = np.eye(4, dtype=object)
+        T[:3, :3], T[:3, 3] = R, p + R @ _rear_offset(body) - (ZERO if above is None else _rear_offset(above))
+        out.append(T)
     return out
 
 
-def position_vectors(model: Model) -> list[list[Rows]]:
-    """Return the position vectors r_0ij(x) of My et al., eq. (5), in the ground frame, by link and element.
-
-    x is measured from the left node of an element or, in a link of one piece, from its root.
-    """
+def position_vectors(model: Model) -> list[list[ExprArray]]:
+    """Return the position vectors r_0ij(x) of My et al., eq. (5), by link and element; x begins at its left end."""
     out = []
-    x = symbol("x")
-    for i in range(len(model.bodies)):
-        body = model.bodies[i]
+    for _, body in sorted(model.bodies.items()):
         R, p = _pose(model.ground, body.frame)
-        out.append([[[entry] for entry in (*plus(p, apply(R, rho)), 1)] for rho in _local_positions(body.beam, x)])
+        places = _local_positions(body.beam, symbol("x"))
+        out.append([column([*(p + R @ rho), 1]) for rho in places])
     return out
 
 
-def _local_positions(beam: Beam, x: Expr) -> list[Vector]:
+def _local_positions(beam: Beam, x: Expr) -> list[ExprArray]:
     """Return r_ij(x) of My et al., eq. (3)."""
     if beam.mesh:
         size = beam.l / beam.elements
-        found = []
-        for j in range(beam.elements):
-            nodes = [node_displacement(node) for node in beam.mesh[2 * j : 2 * j + 4]]
-            w = sum(s * u for s, u in zip(algebra.shapes(x, size), nodes, strict=True))
-            found.append((j * size + x, w, 0))
-        return found
+        shapes = algebra.shapes(x, size)
+        return [vector(j * size + x, shapes @ beam.nodes(j, j + 1), 0) for j in range(beam.elements)]
     breaks = merge_breaks([0.0, beam.integrals.length], *(space.breaks for space in beam.integrals.shapes.values()))
-    middles = (breaks[:-1] + breaks[1:]) / 2
-    return [beam.moving_section_pose(x, float(middle))[0] for middle in middles]
+    return [moving_section_pose(beam, x, float(middle))[0] for middle in (breaks[:-1] + breaks[1:]) / 2]
 
 
-def _pose(start: Frame, end: Frame) -> tuple[Matrix3, Vector]:
+def _pose(start: Frame, end: Frame) -> tuple[ExprArray, ExprArray]:
     """Return the rotation and position of a frame relative to one of its ancestors."""
-    path = end.path
-    p: Vector = ZERO
-    for before, frame in pairwise(path):
-        if start in before.path:
-            p = plus(p, apply(start.rotation(before), frame.origin))
-    return start.rotation(end), p
+    path = end.path[end.path.index(start) :]
+    steps = (start.rotation(before) @ frame.origin for before, frame in pairwise(path))
+    return start.rotation(end), sum(steps, ZERO)
 
 
-def _rear_offset(body: ClosedFormBody) -> Vector:
+def _rear_offset(body: ClosedFormBody) -> ExprArray:
     """Return the vector from the frame of a link to the frame of the papers, in its own axes."""
     if not body.beam.slides_through_joint or body.beam.d is None:
         return ZERO
-    return body.beam.d[1] - body.beam.l, 0, 0
+    return (body.beam.d[1] - body.beam.l) * X  # type: ignore[no-any-return]
 
 
 def equations(
@@ -166,13 +147,10 @@ def equations(
         raise TypeError(f"equations needs a Robot, but got {type(robot).__name__}; fa.load reads one from a file")
     robot = robot.resolved()
     model = "robot" if stiffening is None else stiffening
-    for name, value, allowed in (
-        ("route", route, ROUTES),
-        ("boundary", boundary, ("eliminated", "kept")),
-        ("stiffening", model, STIFFENINGS),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, allowed))}")
+    allowed = {"route": ROUTES, "boundary": ("eliminated", "kept"), "stiffening": STIFFENINGS}
+    for (name, words), value in zip(allowed.items(), (route, boundary, model), strict=True):
+        if value not in words:
+            raise ValueError(f"{name} = {shown(value)}: must be one of {', '.join(map(repr, words))}")
     if k is not None and not isinstance(k, Mapping):
         raise ValueError(f"k = {shown(k)}: must be a mapping from links to nodes, such as k={{'fore': 2}}")
     kept = boundary == "kept"
@@ -254,12 +232,12 @@ class ClosedForm:
     @property
     def q(self) -> Any:
         """Column of the symbols of the coordinates."""
-        return matrix([[each.q] for each in self._model.coordinates.all])
+        return sympy_matrix(column(each.q for each in self._model.coordinates.all))
 
     @property
     def v(self) -> Any:
         """Column of the symbols of the rates."""
-        return matrix([[each.v] for each in self._model.coordinates.all])
+        return sympy_matrix(column(each.v for each in self._model.coordinates.all))
 
     @cached_property
     def notes(self) -> list[str]:
@@ -289,18 +267,18 @@ class ClosedForm:
     @cached_property
     def theta(self) -> list[Any]:
         """Transformation matrices (4 x 4) of the links, each from the frame of the parent."""
-        return [self._expanded(rows) for rows in transformation_matrices(self._model)]
+        return [self._expanded(each) for each in transformation_matrices(self._model)]
 
     @cached_property
     def r(self) -> list[list[Any]]:
         """Position vectors r[link][element] (4 x 1) in the ground frame, as functions of x along the element."""
-        return [[self._expanded(rows) for rows in link] for link in position_vectors(self._model)]
+        return [[self._expanded(each) for each in link] for link in position_vectors(self._model)]
 
     # --- matrices ---
 
-    def _expanded(self, rows: Rows) -> Any:
+    def _expanded(self, matrix: ExprArray) -> Any:
         """Return a SymPy matrix without abbreviations."""
-        return matrix([[self.short.expanded(entry) for entry in row] for row in rows])
+        return sympy_matrix(np.frompyfunc(self.short.expanded, 1, 1)(matrix))
 
     @property
     def short(self) -> Abbreviations:
@@ -308,8 +286,8 @@ class ClosedForm:
         return self._model.short
 
     @cached_property
-    def rows(self) -> dict[str, Rows]:
-        """M, C, K, D and G by name, with abbreviations, as lists of SymEngine or SymPy expressions."""
+    def rows(self) -> dict[str, ExprArray]:
+        """M, C, K, D and G by name, with abbreviations, as arrays of SymEngine expressions."""
         return {name: getattr(self, f"_{name}") for name in ("M", "C", "K", "D", "G")}
 
     @cached_property
@@ -340,8 +318,12 @@ class ClosedForm:
     @cached_property
     def F(self) -> Any:
         """Actuator torques and forces minus Coulomb friction."""
-        forces = {a: symbol(each.symbol) * self._gears.get(a, 1) for a, each in self._model.coordinates.torques.items()}
-        return matrix([[forces.get(a, number(0)) - self._friction.get(a, 0)] for a in range(self._model.size)])
+        out = algebra.zeros(self._model.size, 1)
+        for a, each in self._model.coordinates.torques.items():
+            out[a, 0] = symbol(each.symbol) * self._gears.get(a, 1)
+        for a, force in self._friction.items():
+            out[a, 0] = out[a, 0] - force
+        return self._expanded(out)
 
     def link_mass(self, link: str) -> tuple[list[str], Any]:
         """Return the mass matrix of a single link (Bien & My, eq. 5 and 9).
@@ -359,50 +341,52 @@ class ClosedForm:
             Mass matrix over these coordinates.
         """
         index = [each.name for each in self.robot.links].index(self.robot.link(link).name)
-        columns, rows = link_matrix(mass_entries(self._inertias)[index])
-        return [self.names[column] for column in columns], self._expanded(rows)
+        columns, matrix = link_mass(self._inertias[index])
+        return [self.names[column] for column in columns], self._expanded(matrix)
 
     @cached_property
-    def _inertias(self) -> Inertias:
-        return Inertias(self._model)
-
-    @cached_property
-    def _M(self) -> Rows:
-        out = assemble(mass_entries(self._inertias), self._model.size, self.route, show_progress("mass matrix"))
-        for index, inertia in self._drives[0].items():
-            out[index][index] = out[index][index] + inertia
+    def _inertias(self) -> list[list[PieceInertia]]:
+        """Pieces of each link with their Jacobians."""
+        out = []
+        for _, body in sorted(self._model.bodies.items()):
+            carriers = {frame: Carrier(frame) for frame, _ in body.carried}
+            out.append([PieceInertia(carriers[frame], piece) for frame, piece in body.carried])
         return out
 
     @cached_property
-    def _C(self) -> Rows:
+    def _M(self) -> ExprArray:
+        out = mass_matrix(self._inertias, self._model.size, self.route, show_progress("mass matrix"))
+        for index, inertia in self._drives[0].items():
+            out[index, index] = out[index, index] + inertia
+        return out
+
+    @cached_property
+    def _C(self) -> ExprArray:
         found = self._model.coordinates.all
         return coriolis(self._M, [each.v for each in found], self.short, show_progress("Coriolis matrix"))
 
-    def _link_matrix(self, name: str, drives: Mapping[tuple[int, int], Any]) -> Rows:
-        pieces = [piece for i in range(len(self._model.bodies)) for _, piece in self._model.bodies[i].carried]
-        out = assemble_piece_matrices(pieces, name, self._model.size, self.route)
-        for (row, column), entry in drives.items():
-            out[row][column] = out[row][column] + entry
+    def _link_matrix(self, name: str, drives: Mapping[tuple[int, int], Any]) -> ExprArray:
+        pieces = [each.piece for link in self._inertias for each in link]
+        out = assemble(((piece.columns, getattr(piece, name)) for piece in pieces), self._model.size, self.route)
+        for place, entry in drives.items():
+            out[place] = out[place] + entry
         return out
 
     @cached_property
-    def _K(self) -> Rows:
+    def _K(self) -> ExprArray:
         return self._link_matrix("K", self._drives[1])
 
     @cached_property
-    def _D(self) -> Rows:
+    def _D(self) -> ExprArray:
         return self._link_matrix("D", self._drives[2])
 
     @cached_property
-    def _G(self) -> Rows:
-        gx, gy, gz = self._model.gravity
-        upward: Vector = (-gx, -gy, -gz)
+    def _G(self) -> ExprArray:
         terms: dict[int, list[Any]] = {}
-        for link in self._inertias.links:
-            for piece in link:
-                for column in piece.columns:
-                    terms.setdefault(column, []).append(piece.weight(column, upward, self._model.ground))
-        return [[total(terms.get(a, []))] for a in range(self._model.size)]
+        for piece in (piece for link in self._inertias for piece in link):
+            for a in piece.columns:
+                terms.setdefault(a, []).append(piece.weight(a, -self._model.gravity, self._model.ground))
+        return column(total(terms.get(a, [])) for a in range(self._model.size))
 
     # --- output ---
 

@@ -20,7 +20,7 @@ from sympy.printing.pycode import PythonCodePrinter
 from flexarm._version import __version__
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import real_array, real_number
-from flexarm.symbolic.algebra import share_subexpressions, to_sympy
+from flexarm.symbolic.algebra import share_subexpressions
 from flexarm.symbolic.symbols import is_reserved_word
 
 if TYPE_CHECKING:
@@ -31,11 +31,7 @@ MATRICES = ("M", "C", "K", "D", "G")
 
 @dataclass(frozen=True)
 class Listing:
-    """Statements of a generated function.
-
-    `used` contains the names of all symbols that occur, `steps` the assignments of intermediate values in order, and
-    `entries` the nonzero entries (row, column, value) of each matrix.
-    """
+    """Statements of a function: names of used symbols, assignments of intermediate values, and nonzero entries."""
 
     used: set[str]
     steps: list[tuple[Any, Any]]
@@ -43,21 +39,16 @@ class Listing:
 
 
 def build_listing(form: ClosedForm) -> Listing:
-    positions, expressions = [], []
-    for name in MATRICES:
-        for i, row in enumerate(form.rows[name]):
-            for j, entry in enumerate(row):
-                if entry != 0:
-                    positions.append((name, i, j))
-                    expressions.append(entry)
+    places = [(name, i, j) for name in MATRICES for i, j in np.argwhere(form.rows[name] != 0).tolist()]
+    expressions = [form.rows[name][i, j] for name, i, j in places]
     short = form.short.used(expressions)
     steps, found = share_subexpressions([*(value for _, value in short), *expressions])
-    steps = _sort_by_dependency([*steps, *zip((to_sympy(name) for name, _ in short), found[: len(short)], strict=True)])
-    found = found[len(short) :]
+    abbreviations = [sympy.sympify(name) for name, _ in short]
+    steps = _sort_by_dependency([*steps, *zip(abbreviations, found, strict=False)])
     entries: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in MATRICES}
-    for (name, i, j), expression in zip(positions, found, strict=True):
+    for (name, i, j), expression in zip(places, found[len(short) :], strict=True):
         entries[name].append((i, j, expression))
-    steps, used = _drop_unused(steps, list(found))
+    steps, used = _drop_unused(steps, found[len(short) :])
     return Listing(used, steps, entries)
 
 
@@ -88,18 +79,15 @@ def _header(form: ClosedForm, mark: str, first: int = 0) -> list[str]:
         *form.notes,
         "q and v, in this order:",
     ]
-    for index, each in enumerate(form._model.coordinates.all):
-        lines.append(f"  {index + first}  {each.named.symbol} = {each.name}: {each.named.meaning} ({each.named.unit})")
-    if form.parameters:
-        lines.append("p, in this order:")
-        for index, named in enumerate(form.parameters):
-            value = form.values[named.symbol]
-            lines.append(f"  {index + first}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
+    for index, each in enumerate(form._model.coordinates.all, first):
+        lines.append(f"  {index}  {each.named.symbol} = {each.name}: {each.named.meaning} ({each.named.unit})")
+    lines += ["p, in this order:"] if form.parameters else []
+    for index, named in enumerate(form.parameters, first):
+        value = form.values[named.symbol]
+        lines.append(f"  {index}  {named.symbol}: {named.meaning} ({named.unit}), {value!r}")
     if mark and (rows := _forces(form)):
-        lines += [
-            "F, to be computed by the caller; zero in other rows:",
-            *(f"  {index + first}  {entry}" for index, entry in rows),
-        ]
+        lines.append("F, to be computed by the caller; zero in other rows:")
+        lines += [f"  {index + first}  {entry}" for index, entry in rows]
     return [f"{mark} {line}".rstrip() for line in lines]
 
 
@@ -111,16 +99,16 @@ def _forces(form: ClosedForm) -> list[tuple[int, str]]:
 def _assign_symbols(form: ClosedForm, used: set[str], pattern: str, first: int = 0) -> list[str]:
     """Return assignments such as `theta_1 = q[0]` for all symbols that are used."""
     coordinates = form._model.coordinates.all
-    groups = [
-        ("q", [each.named.symbol for each in coordinates]),
-        ("v", [each.rate.symbol for each in coordinates]),
-        ("p", [named.symbol for named in form.parameters]),
-    ]
+    vectors = {
+        "q": [each.named for each in coordinates],
+        "v": [each.rate for each in coordinates],
+        "p": form.parameters,
+    }
     return [
-        pattern.format(name=name, vector=vector, index=index + first)
-        for vector, names in groups
-        for index, name in enumerate(names)
-        if name in used
+        pattern.format(name=each.symbol, vector=vector, index=index)
+        for vector, symbols in vectors.items()
+        for index, each in enumerate(symbols, first)
+        if each.symbol in used
     ]
 
 
@@ -137,7 +125,7 @@ def write_python(form: ClosedForm, name: str) -> str:
     if form.parameters:
         lines += ["    p = list(PARAMETERS.values()) if p is None else p"]
     lines += _assign_symbols(form, found.used, "    {name} = {vector}[{index}]")
-    lines += [f"    {printer.doprint(left)} = {printer.doprint(right)}" for left, right in found.steps]
+    lines += [f"    {left} = {printer.doprint(right)}" for left, right in found.steps]
     for matrix in MATRICES:
         shape = f"({n},)" if matrix == "G" else f"({n}, {n})"
         lines.append(f"    {matrix} = numpy.zeros({shape})")
@@ -162,7 +150,7 @@ def write_c(form: ClosedForm, name: str) -> str:
     lines += [f"    if (!p) p = {name}_parameters;"] if count else ["    (void)p;"]
     lines += ["    (void)q;", "    (void)v;"]
     lines += _assign_symbols(form, found.used, "    const double {name} = {vector}[{index}];")
-    lines += [f"    const double {printer.doprint(left)} = {printer.doprint(right)};" for left, right in found.steps]
+    lines += [f"    const double {left} = {printer.doprint(right)};" for left, right in found.steps]
     for matrix in MATRICES:
         width = 1 if matrix == "G" else n
         lines.append(f"    memset({matrix}, 0, {n * width} * sizeof(double));")
@@ -173,24 +161,22 @@ def write_c(form: ClosedForm, name: str) -> str:
 
 def write_matlab(form: ClosedForm, name: str) -> str:
     _check_name(name)
-    found, printer = form.listing, OctaveCodePrinter()
-    n = len(form.names)
+    found, n, printer = form.listing, len(form.names), OctaveCodePrinter()
+
+    def write(expression: Any) -> str:
+        return re.sub(r"\.([*/^])", r"\1", printer.doprint(expression))  # operands are scalars
+
     lines = [f"function [M, C, K, D, G] = {name}(q, v, p)", *_header(form, "%", 1)]
     if form.parameters:
         values = "; ".join(repr(value) for value in form.values.values())
         lines += ["    if nargin < 3", f"        p = [{values}];", "    end"]
     lines += _assign_symbols(form, found.used, "    {name} = {vector}({index});", 1)
-    lines += [f"    {printer.doprint(left)} = {_scalar(printer.doprint(right))};" for left, right in found.steps]
+    lines += [f"    {left} = {write(right)};" for left, right in found.steps]
     for matrix in MATRICES:
         lines.append(f"    {matrix} = zeros({n}, {1 if matrix == 'G' else n});")
         for i, j, entry in found.entries[matrix]:
-            lines.append(f"    {matrix}({i + 1}, {j + 1}) = {_scalar(printer.doprint(entry))};")
+            lines.append(f"    {matrix}({i + 1}, {j + 1}) = {write(entry)};")
     return "\n".join([*lines, "end", ""])
-
-
-def _scalar(text: str) -> str:
-    """Replace element-wise operators, since all operands are scalars."""
-    return re.sub(r"\.([*/^])", r"\1", text)
 
 
 def compile_function(form: ClosedForm) -> Callable[..., dict[str, Any]]:
@@ -233,16 +219,13 @@ def _vector(names: tuple[str, ...], what: str, given: Any) -> Any:
 def write_text(form: ClosedForm) -> str:
     """Return the nonzero entries as plain text."""
     lines = [line.rstrip() for line in _header(form, "", 1)]
-    entries = [entry for rows in form.rows.values() for row in rows for entry in row]
-    if short := form.short.used(entries):
-        lines += ["", *(f"{name} = {sympy.sstr(to_sympy(value))}" for name, value in short)]
+    if short := form.short.used(entry for rows in form.rows.values() for entry in rows.flat):
+        lines += ["", *(f"{name} = {sympy.sstr(sympy.sympify(value))}" for name, value in short)]
     for matrix in MATRICES:
         lines.append("")
-        for i, row in enumerate(form.rows[matrix]):
-            for j, entry in enumerate(row):
-                if entry != 0:
-                    index = f"{i + 1}" if matrix == "G" else f"{i + 1},{j + 1}"
-                    lines.append(f"{matrix}[{index}] = {sympy.sstr(sympy.sympify(entry))}")
+        for i, j in np.argwhere(form.rows[matrix] != 0).tolist():
+            index = f"{i + 1}" if matrix == "G" else f"{i + 1},{j + 1}"
+            lines.append(f"{matrix}[{index}] = {sympy.sstr(sympy.sympify(form.rows[matrix][i, j]))}")
     lines += ["", *(f"F[{index + 1}] = {entry}" for index, entry in _forces(form))]
     return "\n".join(lines)
 

@@ -8,87 +8,62 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import atan2
+from functools import reduce
+from operator import matmul
 from typing import Any
 
 import numpy as np
 
-from flexarm.symbolic.algebra import ZERO, Expr, Vector, cos, cross, dot, number, plus, sin, times
+from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, cos, numbers, sin
 from flexarm.symbolic.symbols import Abbreviations
 
-Axis = tuple[float, float, float]
-Z: Axis = (0.0, 0.0, 1.0)
-IDENTITY = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-Matrix3 = tuple[Vector, Vector, Vector]
+IDENTITY = np.eye(3, dtype=object)
 
 
 @dataclass(frozen=True)
-class AxisRotation:
+class Rotation:
     """Rotation by an angle about a constant axis."""
 
-    axis: Axis
+    axis: tuple[float, float, float]
     angle: Expr
 
     @property
-    def matrix(self) -> Matrix3:
-        n, c, s = self.axis, cos(self.angle), sin(self.angle)
-        rows = [[_rodrigues(n, i, j, c, s) for j in range(3)] for i in range(3)]
-        return tuple(map(tuple, rows))  # type: ignore[return-value]
+    def matrix(self) -> ExprArray:
+        """Rotation matrix by Rodrigues' formula; its numbers are exact for axes of the frame."""
+        n = np.array(self.axis)
+        along, skew = np.outer(n, n), np.cross(n, np.eye(3)).T
+        out = numbers(along) + numbers(np.eye(3) - along) * cos(self.angle) + numbers(skew) * sin(self.angle)
+        return np.asarray(out)
 
     @property
-    def inverse(self) -> AxisRotation:
-        return AxisRotation(self.axis, -self.angle)
+    def inverse(self) -> Rotation:
+        return Rotation(self.axis, -self.angle)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConstantRotation:
     """Constant rotation that is not about z."""
 
-    matrix: Matrix3
+    matrix: ExprArray
 
     @property
     def inverse(self) -> ConstantRotation:
-        return ConstantRotation(_transposed(self.matrix))
+        return ConstantRotation(self.matrix.T)
 
 
-Step = AxisRotation | ConstantRotation
+Step = Rotation | ConstantRotation
 
 
-def rotation_about(axis: Sequence[float], angle: Expr) -> AxisRotation:
+def rotation_about(axis: Sequence[float], angle: Expr) -> Rotation:
     """Return the rotation about an axis, whose sign is normalized so that successive rotations can be merged."""
     lead = next(entry for entry in axis if entry)
     x, y, z = (float(entry) if lead > 0 else -float(entry) for entry in axis)
-    return AxisRotation((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
+    return Rotation((x + 0.0, y + 0.0, z + 0.0), angle if lead > 0 else -angle)
 
 
-def constant_rotation(matrix: Any) -> Step:
+def constant_rotation(matrix: Any) -> ConstantRotation:
     """Return a constant rotation from its matrix, rounded to remove the errors of right angles."""
-    rows = [[number(round(float(entry), 16) + 0.0) for entry in row] for row in matrix]
-    return ConstantRotation(tuple(map(tuple, rows)))  # type: ignore[arg-type]
-
-
-def yaw(matrix: Any) -> float | None:
-    """Return the angle of a rotation about z, None for other rotations."""
-    R = np.asarray(matrix, dtype=float)
-    return atan2(R[1, 0], R[0, 0]) if abs(R[2, 2] - 1) < 1e-12 else None
-
-
-def _rodrigues(n: Axis, i: int, j: int, c: Expr, s: Expr) -> Expr:
-    if n == Z:  # avoids floating-point factors in planar robots
-        return ((c, -s, 0), (s, c, 0), (0, 0, 1))[i][j]
-    skew = ((0, -n[2], n[1]), (n[2], 0, -n[0]), (-n[1], n[0], 0))[i][j]
-    along, across = n[i] * n[j], (1.0 if i == j else 0.0) - n[i] * n[j]
-    parts = [(along, 1), (across, c), (skew, s)]
-    return sum((number(weight) * part for weight, part in parts if weight), 0)
-
-
-def _transposed(matrix: Matrix3) -> Matrix3:
-    return tuple(zip(*matrix, strict=True))  # type: ignore[return-value]
-
-
-def apply(matrix: Matrix3, vector: Vector) -> Vector:
-    x, y, z = (dot(row, vector) for row in matrix)
-    return x, y, z
+    return ConstantRotation(numbers(np.round(np.asarray(matrix, dtype=float), 16)))
 
 
 def simplify_rotations(steps: Sequence[Step]) -> list[Step]:
@@ -96,21 +71,11 @@ def simplify_rotations(steps: Sequence[Step]) -> list[Step]:
     out: list[Step] = []
     for step in steps:
         last = out[-1] if out else None
-        if isinstance(step, AxisRotation) and isinstance(last, AxisRotation) and step.axis == last.axis:
+        if isinstance(step, Rotation) and isinstance(last, Rotation) and step.axis == last.axis:
             out.pop()
-            step = AxisRotation(step.axis, last.angle + step.angle)
-        idle = step.angle == 0 if isinstance(step, AxisRotation) else step.matrix == IDENTITY
-        if not idle:
+            step = Rotation(step.axis, last.angle + step.angle)
+        if step.angle != 0 if isinstance(step, Rotation) else (step.matrix != IDENTITY).any():
             out.append(step)
-    return out
-
-
-def rotation_product(steps: Sequence[Step]) -> Matrix3:
-    """Return the rotation matrix of a sequence of rotations."""
-    out: Matrix3 = IDENTITY
-    for step in simplify_rotations(steps):
-        columns = [apply(out, column) for column in _transposed(step.matrix)]
-        out = step.matrix if out == IDENTITY else _transposed(tuple(columns))  # type: ignore[arg-type]
     return out
 
 
@@ -123,57 +88,51 @@ class Frame:
     """
 
     parent: Frame | None = None
-    origin: Vector = ZERO
+    origin: ExprArray = field(default_factory=ZERO.copy)
     turns: tuple[Step, ...] = ()
-    omega: dict[int, Vector] = field(default_factory=dict)
-    velocity: dict[int, dict[Frame, Vector]] = field(default_factory=dict)
-    _rotations: dict[Frame, Matrix3] = field(default_factory=dict, repr=False)
+    omega: dict[int, ExprArray] = field(default_factory=dict)
+    velocity: dict[int, dict[Frame, ExprArray]] = field(default_factory=dict)
+    _rotations: dict[Frame, ExprArray] = field(default_factory=dict, repr=False)
 
     @property
     def path(self) -> list[Frame]:
         """Frames from the ground to this frame, both included."""
         return [*(self.parent.path if self.parent is not None else []), self]
 
-    def rotation(self, other: Frame) -> Matrix3:
+    def rotation(self, other: Frame) -> ExprArray:
         """Return the matrix that transforms components in another frame to components in this frame."""
         if other not in self._rotations:
             own, others = self.path, other.path
             common = sum(one is two for one, two in zip(own, others, strict=False))
-            up = [step.inverse for frame in reversed(own[common:]) for step in reversed(frame.turns)]
-            self._rotations[other] = rotation_product(
-                [*up, *(step for frame in others[common:] for step in frame.turns)]
-            )
+            steps = [step.inverse for frame in reversed(own[common:]) for step in reversed(frame.turns)]
+            steps += [step for frame in others[common:] for step in frame.turns]
+            self._rotations[other] = reduce(matmul, (step.matrix for step in simplify_rotations(steps)), IDENTITY)
         return self._rotations[other]
 
-    def resolve(self, parts: Mapping[Frame, Vector]) -> Vector:
+    def resolve(self, parts: Mapping[Frame, ExprArray]) -> ExprArray:
         """Return a sum of vectors given in several frames in the axes of this frame."""
-        return plus(ZERO, *(v if frame is self else apply(self.rotation(frame), v) for frame, v in parts.items()))
+        return sum((v if frame is self else self.rotation(frame) @ v for frame, v in parts.items()), ZERO)
 
     @property
     def moving_coordinates(self) -> list[int]:
         """Indices of the coordinates that move this frame."""
         return sorted({*self.omega, *self.velocity})
 
-    def child(self, origin: Vector, turns: Sequence[Step], short: Abbreviations) -> Frame:
+    def child(self, origin: ExprArray, turns: Sequence[Step], short: Abbreviations) -> Frame:
         """Return a frame relative to this one, whose origin and rotations may depend on coordinates."""
         velocity = {column: dict(parts) for column, parts in self.velocity.items()}
-        for column, spin in self.omega.items():
-            _add(velocity, column, self, cross(spin, origin))
-        for at, column in short.coordinates(origin):
-            x, y, z = (short.diff(entry, at) for entry in origin)
-            _add(velocity, column, self, (x, y, z))
+        moved = [(column, np.cross(spin, origin)) for column, spin in self.omega.items()]
+        moved += [(column, short.diff(origin, at)) for at, column in short.coordinates(origin)]
+        for column, part in moved:
+            if (part != 0).any():
+                parts = velocity.setdefault(column, {})
+                parts[self] = parts.get(self, ZERO) + part
         omega = dict(self.omega)
         for step in turns:
             back = step.inverse.matrix
-            omega = {column: apply(back, vector) for column, vector in omega.items()}
-            if isinstance(step, AxisRotation):
-                x, y, z = (number(entry) for entry in step.axis)
+            omega = {column: back @ spin for column, spin in omega.items()}
+            if isinstance(step, Rotation):
                 for at, column in short.coordinates([step.angle]):
-                    omega[column] = plus(omega.get(column, ZERO), times(short.diff(step.angle, at), (x, y, z)))
+                    spin = short.diff(step.angle, at) * numbers(step.axis)
+                    omega[column] = omega.get(column, ZERO) + spin
         return Frame(self, origin, tuple(turns), omega, velocity)
-
-
-def _add(velocity: dict[int, dict[Frame, Vector]], column: int, frame: Frame, vector: Vector) -> None:
-    if any(entry != 0 for entry in vector):
-        parts = velocity.setdefault(column, {})
-        parts[frame] = plus(parts.get(frame, ZERO), vector)

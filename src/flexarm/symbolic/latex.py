@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 
 from flexarm._version import __version__
-from flexarm.symbolic.algebra import matrix, to_sympy
-from flexarm.symbolic.symbols import SymbolInfo
+from flexarm.symbolic.algebra import sympy_matrix
 
 if TYPE_CHECKING:
     from flexarm.symbolic.closed_form import ClosedForm
@@ -35,8 +34,17 @@ EQUATION = r"""\[ \mathbf{M}(\mathbf{q})\ddot{\mathbf{q}} + \mathbf{C}(\mathbf{q
 
 def write_document(form: ClosedForm) -> str:
     """Return the LaTeX document."""
-    parts = {name: matrix(rows) for name, rows in form.rows.items()}
+    derived = form.rows  # first, since it defines the abbreviations
     writer = _LatexWriter(form)
+    parents = ("0" if parent is None else str(parent + 1) for parent in form.robot.parents)
+    theta = [
+        writer.matrix(f"\\Theta_{{{parent}{i}}}", T) for i, (parent, T) in enumerate(zip(parents, form.theta), start=1)
+    ]
+    matrices = [writer.matrix("\\mathbf{q}^{T}", form.q.T)]
+    for name, rows in derived.items():
+        symmetric = name in "MKD" and bool((rows == rows.T).all())
+        matrices.append(writer.matrix(f"\\mathbf{{{name}}}", sympy_matrix(rows), symmetric))
+    matrices.append(writer.matrix("\\mathbf{F}", form.F))
     body = [
         f"\\section*{{Equations of motion: {_escape(form.robot.name)}}}",
         f"Written by flexarm {__version__}.",
@@ -47,26 +55,17 @@ def write_document(form: ClosedForm) -> str:
         _symbol_table(form),
         "\\subsection*{Transformation matrices}",
         "From the frame of the parent of each link, the ground for the first, to the link's own.",
-        *(writer.matrix(f"\\Theta_{{{_parent_number(form, i)}{i + 1}}}", T) for i, T in enumerate(form.theta)),
+        *theta,
         "\\subsection*{Matrices}",
+        writer.definitions(form),
         "Entries that are not listed are zero.",
-        writer.matrix("\\mathbf{q}^{T}", form.q.T),
-        writer.matrix("\\mathbf{M}", parts["M"], symmetric=True),
-        writer.matrix("\\mathbf{C}", parts["C"]),
-        writer.matrix("\\mathbf{K}", parts["K"], symmetric=parts["K"].is_symmetric()),
-        writer.matrix("\\mathbf{D}", parts["D"], symmetric=parts["D"].is_symmetric()),
-        writer.matrix("\\mathbf{G}", parts["G"]),
-        writer.matrix("\\mathbf{F}", form.F),
+        *matrices,
     ]
-    body.insert(body.index("\\subsection*{Matrices}") + 1, writer.definitions(form))
     return HEAD + "\n\n".join(part for part in body if part) + "\n\\end{document}\n"
 
 
 class _LatexWriter:
-    """Printer of expressions with the symbols of the papers.
-
-    Sums within cosines and sines, and within long products, are replaced by letters.
-    """
+    """Printer of expressions; letters replace sums within cosines and sines, and within long products."""
 
     def __init__(self, form: ClosedForm) -> None:
         symbols = [*form.variables, *form.parameters]
@@ -79,21 +78,20 @@ class _LatexWriter:
         """Return a matrix in brackets if it fits on a line, else its nonzero entries."""
         if not any(matrix):
             return f"\\[ {name} = \\mathbf{{0}} \\]"
-        if matrix.rows <= 30 and not any(_is_large(to_sympy(entry)) for entry in matrix):
-            plain = [[self.latex(to_sympy(entry)) for entry in row] for row in matrix.tolist()]
-            if (
-                sum(max(_estimate_width(row[column]) for row in plain) + 2 for column in range(matrix.cols))
-                <= MAX_LINE_WIDTH
-            ):
+        if matrix.rows <= 30 and not any(map(_is_large, matrix)):
+            plain = [[self.latex(_round_numbers(entry)) for entry in row] for row in matrix.tolist()]
+            widths = [max(map(_estimate_width, column)) + 2 for column in zip(*plain, strict=True)]
+            if sum(widths) <= MAX_LINE_WIDTH:
                 rows = " \\\\\n".join(" & ".join(row) for row in plain)
                 return f"\\[ {name} = \\begin{{bmatrix}}\n{rows}\n\\end{{bmatrix}} \\]"
         lines = []
+        letter = re.sub(r"\\mathbf\{(\w)\}", r"\1", name)
+        letter = f"({letter})" if letter.startswith("\\") else letter
         for i in range(matrix.rows):
             for j in range(i if symmetric else 0, matrix.cols):
                 if matrix[i, j] != 0:
-                    vector = 1 in matrix.shape
-                    index = f"{max(i, j) + 1}" if vector else f"{i + 1},{j + 1}"
-                    lines.append(self.equation(_entry_name(name, index), matrix[i, j]))
+                    index = f"{max(i, j) + 1}" if 1 in matrix.shape else f"{i + 1},{j + 1}"
+                    lines.append(self.equation(f"{letter}_{{{index}}}", matrix[i, j]))
         remark = f"${name}$ is symmetric.\n" if symmetric else ""
         return remark + _align(lines)
 
@@ -112,65 +110,56 @@ class _LatexWriter:
 
     def definitions(self, form: ClosedForm) -> str:
         """Return the definitions of abbreviations and of the letters for sums and angles."""
-        entries = [entry for rows in form.rows.values() for row in rows for entry in row]
-        found = [(to_sympy(name), to_sympy(value)) for name, value in form.short.used(entries)]
-        lines = [self.equation(self._names[name], value) for name, value in found]
+        found = form.short.used(entry for rows in form.rows.values() for entry in rows.flat)
+        pairs = [(self._names[sympy.sympify(name)], sympy.sympify(value)) for name, value in found]
+        lines = [self.equation(*pair) for pair in pairs]
         sums: list[str] = []
         while len(sums) < len(self._sums):  # a sum may need others
-            value, letter = next(islice(self._sums.items(), len(sums), None))
+            value, letter = list(self._sums.items())[len(sums)]
             sums.append(self.equation(self._names[letter], value))
-        angles = [self.equation(self._names[letter], angle) for angle, letter in self._angles.items()]
-        lines += [*angles, *reversed(sums)]
+        lines += [self.equation(self._names[letter], angle) for angle, letter in self._angles.items()]
+        lines += reversed(sums)
         slopes = " (an index after a comma: derivative by that entry of $\\mathbf{q}$)"
-        comma = slopes if any("," in self._names[name] for name, _ in found) else ""
+        comma = slopes if any("," in name for name, _ in pairs) else ""
         return f"With{comma}\n{_align(lines)}" if lines else ""
 
     def latex(self, expression: Any) -> str:
-        """Return an expression on one line, without letters for angles."""
-        return str(sympy.latex(_round_numbers(expression), symbol_names=self._names))
+        return str(sympy.latex(expression, symbol_names=self._names))
 
     def _terms(self, expression: Any) -> list[tuple[str, str]]:
-        """Return the terms of a sum as (sign, text).
-
-        Products that do not fit on a line are expanded or, if that has too many terms, their factors get letters.
-        """
+        """Return the terms of a sum as (sign, text); long products are expanded or their factors get letters."""
         expression = self._replace_angles(_round_numbers(expression))
         out = []
         for term in sympy.Add.make_args(expression):
             parts = [term]
-            if _is_large(term) or _estimate_width(sympy.latex(term, symbol_names=self._names)) > MAX_LINE_WIDTH:
+            if _is_large(term) or _estimate_width(self.latex(term)) > MAX_LINE_WIDTH:
                 expand = _count_expanded_terms(term) <= MAX_EXPANDED_TERM_COUNT
                 parts = list(sympy.Add.make_args(sympy.expand(term))) if expand else [self._replace_sums(term)]
             for part in parts:
                 negative = part.could_extract_minus_sign()
-                text = str(sympy.latex(-part if negative else part, symbol_names=self._names))
-                if isinstance(part, sympy.Add):
-                    text = f"\\left({text}\\right)"
-                out.append(("-" if negative else "+", text))
+                text = self.latex(-part if negative else part)
+                out.append(("-" if negative else "+", f"\\left({text}\\right)" if part.is_Add else text))
         return out
+
+    def _letter(self, letters: dict[Any, Any], expression: Any, name: str, latex: str) -> Any:
+        """Return the letter that replaces an expression, a new one at first."""
+        if expression not in letters:
+            letters[expression] = sympy.Symbol(f"{name}_{len(letters) + 1}")
+            self._names[letters[expression]] = f"{latex}_{{{len(letters)}}}"
+        return letters[expression]
 
     def _replace_sums(self, expression: Any) -> Any:
         """Replace the outermost sums within a product by letters."""
-        if isinstance(expression, sympy.Add):
-            if expression not in self._sums:
-                letter = sympy.Symbol(f"sum_{len(self._sums) + 1}")
-                self._sums[expression] = letter
-                self._names[letter] = f"\\Sigma_{{{len(self._sums)}}}"
-            return self._sums[expression]
-        if not expression.args:
-            return expression
-        return expression.func(*(self._replace_sums(each) for each in expression.args))
+        if expression.is_Add:
+            return self._letter(self._sums, expression, "sum", "\\Sigma")
+        return expression.func(*map(self._replace_sums, expression.args)) if expression.args else expression
 
     def _replace_angles(self, expression: Any) -> Any:
+        """Replace the sums within cosines and sines by letters, in the order in which they occur."""
         swaps = {}
-        for found in expression.atoms(sympy.cos, sympy.sin):
-            angle = found.args[0]
-            if isinstance(angle, sympy.Add):
-                if angle not in self._angles:
-                    letter = sympy.Symbol(f"angle_{len(self._angles) + 1}")
-                    self._angles[angle] = letter
-                    self._names[letter] = f"\\psi_{{{len(self._angles)}}}"
-                swaps[found] = found.func(self._angles[angle])
+        for found in sympy.preorder_traversal(expression):
+            if isinstance(found, (sympy.cos, sympy.sin)) and found.args[0].is_Add:
+                swaps[found] = found.func(self._letter(self._angles, found.args[0], "angle", "\\psi"))
         return expression.xreplace(swaps)
 
 
@@ -210,27 +199,13 @@ def _align(equations: list[str]) -> str:
     return "\n".join("\\begin{align*}\n" + " \\\\\n".join(block) + "\n\\end{align*}" for block in blocks)
 
 
-def _entry_name(name: str, index: str) -> str:
-    letter = re.sub(r"\\mathbf\{(\w)\}", r"\1", name)
-    return f"({letter})_{{{index}}}" if letter.startswith("\\") else f"{letter}_{{{index}}}"
-
-
-def _parent_number(form: ClosedForm, i: int) -> str:
-    parent = form.robot.parents[i]
-    return "0" if parent is None else str(parent + 1)
-
-
 def _symbol_table(form: ClosedForm) -> str:
-    names = {each.named.symbol: each.name for each in form._model.coordinates.all}
-
-    def row(each: SymbolInfo, value: str) -> str:
-        return f"${each.latex}$ & {_escape(each.meaning)} & {_format_unit(each.unit)} & {value} \\\\"
-
-    coordinates = [each.named for each in form._model.coordinates.all]
-    rows = [row(each, f"\\texttt{{{_escape(names[each.symbol])}}}") for each in coordinates]
-    rows += [row(each, "") for each in form.actuators]
-    rows += [row(each, f"{form.values[each.symbol]:.6g}") for each in form.parameters]
-    return "\\begin{longtable}{lp{0.5\\textwidth}ll}\n" + "\n".join(rows) + "\n\\end{longtable}"
+    coordinates = form._model.coordinates.all
+    rows = [(each.named, f"\\texttt{{{_escape(each.name)}}}") for each in coordinates]
+    rows += [(each, "") for each in form.actuators]
+    rows += [(each, f"{form.values[each.symbol]:.6g}") for each in form.parameters]
+    lines = (f"${each.latex}$ & {_escape(each.meaning)} & {_format_unit(each.unit)} & {end} \\\\" for each, end in rows)
+    return "\\begin{longtable}{lp{0.5\\textwidth}ll}\n" + "\n".join(lines) + "\n\\end{longtable}"
 
 
 def _format_unit(text: str) -> str:

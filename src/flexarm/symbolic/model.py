@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import symengine
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.model import all_integrals
-from flexarm.foundation.validation import Array
-from flexarm.robot import FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
+from flexarm.robot import Drive, FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
+from flexarm.robot.flexibility import FAMILIES
 from flexarm.robot.joints import Prismatic
-from flexarm.symbolic import checks, mass_elements
-from flexarm.symbolic.algebra import ZERO, Expr, Rows, Scales, Vector, coordinate_powers, number, tanh
-from flexarm.symbolic.beams import Beam, ClosedFormShapes, SectionPose
-from flexarm.symbolic.coordinates import ClosedFormCoordinates
-from flexarm.symbolic.frames import Frame, Step, Z, constant_rotation, rotation_about, yaw
+from flexarm.symbolic import algebra, checks
+from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, Scales, X, coordinate_exponents, number, numbers, vector
+from flexarm.symbolic.beams import Beam, ClosedFormShapes, SectionPose, moving_section_pose, node_pose, section_pose
+from flexarm.symbolic.checks import yaw
+from flexarm.symbolic.frames import Frame, Step, constant_rotation, rotation_about
 from flexarm.symbolic.link_segment import ClosedFormPart
-from flexarm.symbolic.mass_elements import ClosedFormDamping, MassPiece
+from flexarm.symbolic.mass_matrix import ClosedFormDamping, MassPiece, damping_piece, element_piece, lump_piece
 from flexarm.symbolic.stiffened_mass import ClosedFormExactPart, ShortenedPart
-from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols
+from flexarm.symbolic.symbols import Abbreviations, ClosedFormCoordinates, ClosedFormSymbols, LinkIndices
 
 PART_KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": ClosedFormExactPart}
+AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+Entries = dict[tuple[int, int], Expr]
 
 
 def link_pieces(beam: Beam, damped: ClosedFormDamping) -> list[MassPiece]:
     """Return the piece of a link, or the two parts on either side of the joint that it slides through."""
     kind: type[ClosedFormPart] = PART_KINDS[beam.stiffening]
     if not beam.slides_through_joint:
-        return [kind(beam, beam.front, 1, None, damped).piece()]
+        return [kind(beam, beam.front, number(1), None, damped).piece()]
     assert beam.d is not None
     column, d = beam.d
     out = [kind(beam, beam.front, d / beam.l, (column, 1), damped).piece()]
@@ -37,10 +41,6 @@ def link_pieces(beam: Beam, damped: ClosedFormDamping) -> list[MassPiece]:
         kind = PART_KINDS[beam.rear.integrals.stiffening]
         out.append(kind(beam, beam.rear, (beam.l - d) / beam.l, (column, -1), damped).piece())
     return out
-
-
-AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-STIFFNESS_PROPERTIES = {"bend_y": "I_z", "bend_z": "I_y", "twist": "J", "stretch": "A"}
 
 
 @dataclass
@@ -59,14 +59,13 @@ class Model:
 
     def __init__(self, robot: Robot, symbols: ClosedFormSymbols, k: Mapping[str, int], kept: bool) -> None:
         self.robot, self.symbols, self.k = robot, symbols, k
-        self.planar = checks.is_planar(robot)
-        self.ground = Frame()
+        self.planar, self.ground = checks.is_planar(robot), Frame()
         self.coordinates = ClosedFormCoordinates(symbols)
-        integrals, rears = all_integrals(self.robot)
-        for i, link in enumerate(self.robot.links):
-            self.coordinates.add(i + 1, link, integrals[i], rears[i], k, kept)
+        integrals = list(zip(*all_integrals(self.robot), strict=True))
+        for n, (link, both) in enumerate(zip(self.robot.links, integrals, strict=True), 1):
+            self.coordinates.add(n, link, *both, k, kept)
         self.short = Abbreviations(self.coordinates.indices)
-        self._beams = [self._beam(i, integrals[i], rears[i]) for i in range(len(self.robot.links))]
+        self._beams = [self._beam(i, *both) for i, both in enumerate(integrals)]
         self.bodies: dict[int, ClosedFormBody] = {}
         for i in self.robot.order:
             self.bodies[i] = self._body(i)
@@ -77,71 +76,66 @@ class Model:
         return len(self.coordinates.all)
 
     def _q(self, index: int | None) -> Expr:
-        assert index is not None
-        return self.coordinates.all[index].q
+        """Return the symbol of a coordinate; zero for those that a boundary condition eliminates."""
+        return 0 if index is None else self.coordinates.all[index].q
+
+    def _parameter(self, name: str, value: float, meaning: str, unit: str) -> Expr:
+        """Return a parameter as a symbol or a number; zero if it is zero."""
+        return self.symbols.parameter(name, value, meaning, unit) if value else number(0)
 
     # --- links ---
 
     def _beam(self, i: int, integrals: LinkIntegrals, rear: LinkIntegrals | None) -> Beam:
         link, own, n = self.robot.links[i], self.coordinates.own[i], i + 1
-        of = f"of link {n} ({link.name})"
-        length = self.symbols.parameter(f"l_{n}", link.length, f"length {of}", "m") if link.length else number(0)
+        of, slides = f"of link {n} ({link.name})", isinstance(link.joint, Prismatic)
+        length = self._parameter(f"l_{n}", link.length, f"length {of}", "m")
         per_length = link.beam_mass / link.length if link.length else 0.0
-        m = self.symbols.parameter(f"m_{n}", per_length, f"mass per length {of}", "kg/m") if per_length else number(0)
+        m = self._parameter(f"m_{n}", per_length, f"mass per length {of}", "kg/m")
         rotary = self._rotary(n, link, of)
         polar, polar_value = rotary.get(0, (number(0), 0.0))
-        scales = Scales((length, m * length, polar * length), (link.length, link.beam_mass, polar_value * link.length))
-        mesh = [None if index is None else (index, self._q(index)) for index in own.mesh]
         return Beam(
             integrals,
-            scales,
+            Scales((length, m * length, polar * length), (link.length, link.beam_mass, polar_value * link.length)),
             length,
             m,
-            self._rigidity(n, link, integrals, of),
+            self._rigidity(n, link, of),
             rotary,
             self._shapes(integrals, own.front),
             None if rear is None else self._shapes(rear, own.rear),
-            mesh,
-            (own.joint, self._q(own.joint)) if own.joint is not None and isinstance(link.joint, Prismatic) else None,
+            [(index, self._q(index)) for index in own.mesh],
+            (own.joint, self._q(own.joint)) if own.joint is not None and slides else None,
             n,
             self.short,
             self.planar,
         )
 
     def _shapes(self, integrals: LinkIntegrals, columns: list[int]) -> ClosedFormShapes:
-        powers = coordinate_powers(integrals) if columns else []
-        return ClosedFormShapes(integrals, columns, [self._q(column) for column in columns], powers)
+        exponents = coordinate_exponents(integrals) if columns else np.zeros((0, 3))
+        return ClosedFormShapes(integrals, columns, vector(*map(self._q, columns)), exponents)
 
-    def _rigidity(self, n: int, link: Link, integrals: LinkIntegrals, of: str) -> dict[str, tuple[Expr, float]]:
+    def _rigidity(self, n: int, link: Link, of: str) -> dict[str, tuple[Expr, float]]:
         """Return EI, GJ and EA at the root of a link for its families of shape functions."""
         out = {}
-        bending = "EI" if self.planar else "EIz"
-        names = {"bend_y": bending, "bend_z": "EIy", "twist": "GJ", "stretch": "EA"}
+        names = {"bend_y": "EI" if self.planar else "EIz", "bend_z": "EIy", "twist": "GJ", "stretch": "EA"}
         meanings = {"twist": ("torsional stiffness", "N m2"), "stretch": ("axial stiffness", "N")}
         for family in link.flexible.counts if link.flexible is not None else ():
             assert link.section is not None
             assert link.material is not None
             modulus = link.material.shear_modulus if family == "twist" else link.material.E
-            value = modulus * getattr(link.section.at(0.0), STIFFNESS_PROPERTIES[family])
+            value = modulus * getattr(link.section.at(0.0), FAMILIES[family].section_property)
             meaning, unit = meanings.get(family, ("bending stiffness", "N m2"))
-            where = "" if link.section.uniform else " at its root"
-            name = names[family]
-            expr = self.symbols.parameter(f"{name}_{n}", value, f"{meaning} {of}{where}", unit)
-            out[family] = expr, value
+            out[family] = self._parameter(f"{names[family]}_{n}", value, f"{meaning} {of}{_at_root(link)}", unit), value
         return out
 
     def _rotary(self, n: int, link: Link, of: str) -> dict[int, tuple[Expr, float]]:
-        """Return the rotary inertia per length at the root by axis: x in space, y and z with `rotary_inertia`."""
-        if link.section is None:
-            return {}
-        ends = {0: link.polar_inertia_per_length, 1: link.inertia_y_per_length, 2: link.inertia_z_per_length}
+        """Return the inertia per length at the root by axis: x in space, y and z with `rotary_inertia`."""
+        ends = (link.polar_inertia_per_length, link.inertia_y_per_length, link.inertia_z_per_length)
         rows = ((2,) if self.planar else (0, 1, 2)) if link.rotary_inertia else (() if self.planar else (0,))
         out = {}
-        for row in rows:
-            value = ends[row](0.0)
-            if value:
-                meaning = f"inertia per length of the section about {'xyz'[row]} {of}"
-                out[row] = self.symbols.parameter(f"j{'xyz'[row]}_{n}", value, meaning, "kg m"), value
+        for row in rows if link.section is not None else ():
+            if value := ends[row](0.0):
+                meaning = f"inertia per length of the section about {'xyz'[row]} {of}{_at_root(link)}"
+                out[row] = self._parameter(f"j{'xyz'[row]}_{n}", value, meaning, "kg m"), value
         return out
 
     # --- frames ---
@@ -149,34 +143,31 @@ class Model:
     def _body(self, i: int) -> ClosedFormBody:
         link, beam, parent = self.robot.links[i], self._beams[i], self.robot.parents[i]
         (origin, angles), above = self._joint_pose(i, parent)
-        steps = [*_section_turns(angles)]
+        steps = _section_turns(angles)
         if any(link.offset):
             above = above.child(origin, steps, self.short)
-            origin, steps = _vector(link.offset), []
-        steps += self._joint_turns(i, link)
-        frame = above.child(origin, steps, self.short)
+            origin, steps = numbers(link.offset), []
+        frame = above.child(origin, [*steps, *self._joint_turns(i, link)], self.short)
         if isinstance(link.joint, FixedPrismatic) and not beam.slides_through_joint:
             assert beam.d is not None
-            frame = frame.child((beam.d[1] - beam.l, 0, 0), (), self.short)
+            frame = frame.child((beam.d[1] - beam.l) * X, (), self.short)
         body = ClosedFormBody(link, frame, beam, parent)
         body.carried = [(frame, piece) for piece in self._pieces(i, link, beam)]
-        for tag, lump, at in _point_masses(i + 1, link):
-            body.carried.append(self._point_mass_piece(body, tag, lump, at))
+        body.carried += [self._point_mass_piece(body, *each) for each in _point_masses(i + 1, link)]
         return body
 
     def _joint_pose(self, i: int, parent: int | None) -> tuple[SectionPose, Frame]:
         """Return the pose of the section that carries a joint, and the frame of that pose."""
-        link, own = self.robot.links[i], self.coordinates.own[i]
+        link, d = self.robot.links[i], self._q(self.coordinates.own[i].joint)
         slides = isinstance(link.joint, SlidingPrismatic)
         if parent is None:
-            return ((self._q(own.joint) if slides else 0, 0, 0), ZERO), self.ground
+            return (d * X if slides else ZERO, ZERO), self.ground
         above, beam = self.bodies[parent].frame, self._beams[parent]
         if not slides:
-            at = self.robot.links[parent].length if link.at is None else link.at
-            return beam.section_pose(at), above
+            return section_pose(beam, self.robot.links[parent].length if link.at is None else link.at), above
         if checks.has_mesh_contact(link):  # the end of element k is node k
-            return beam.node_pose(self.k[link.name], self._q(own.joint)), above
-        return beam.moving_section_pose(self._q(own.joint), label=str(i + 1)), above
+            return node_pose(beam, self.k[link.name], d), above
+        return moving_section_pose(beam, d, label=str(i + 1)), above
 
     def _joint_turns(self, i: int, link: Link) -> list[Step]:
         """Return the rotations of the mount (with an angle gamma if about z) and of the joint."""
@@ -186,7 +177,7 @@ class Model:
             steps.append(constant_rotation(link.joint.mount_matrix))
         elif flat or isinstance(link.joint, Prismatic):
             meaning = f"angle from its parent to link {i + 1} ({link.name})"
-            steps.append(rotation_about(Z, self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
+            steps.append(rotation_about(AXES[2], self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
         if isinstance(link.joint, Revolute):
             steps.append(rotation_about(link.joint.axis_vector, self._q(self.coordinates.own[i].joint)))
         return steps
@@ -197,32 +188,26 @@ class Model:
         damped = self._damped(i + 1, link, beam)
         if not beam.mesh:
             return link_pieces(beam, damped) if link.beam_mass else []
-        found = [mass_elements.element_piece(beam, j, damped) for j in range(beam.elements)]
+        found = [element_piece(beam, j, damped) for j in range(beam.elements)]
         if damped.ratios is not None:  # of the clamped link, without the nodes at its root
             first = 0 if link.flexible is not None and link.flexible.loose else 2
-            indices = [node[0] for node in beam.mesh[first:] if node is not None]
-            found.append(_only_damping(indices, damped.ratios))
+            columns = [column for column, _ in beam.mesh[first:] if column is not None]
+            found.append(damping_piece(columns, damped.ratios))
         return found
 
     def _damped(self, n: int, link: Link, beam: Beam) -> ClosedFormDamping:
         if link.flexible is None or link.material is None:
             return ClosedFormDamping()
         given, of = link.flexible.damping, f"of link {n} ({link.name})"
-        stiffness, mass, ratios = number(0), number(0), None
-        if link.material.damping:
-            time = link.material.damping
-            stiffness += self.symbols.parameter(f"kappa_{n}", time, f"Kelvin-Voigt time {of}", "s")
-        if given is not None:
-            if given.beta:
-                stiffness += self.symbols.parameter(f"beta_{n}", given.beta, f"damping per stiffness {of}", "s")
-            if given.alpha:
-                mass += self.symbols.parameter(f"alpha_{n}", given.alpha, f"damping per mass {of}", "1/s")
-            if given.ratio is not None:
-                ratios = beam.integrals.D_ratios
-        return ClosedFormDamping(stiffness, mass, ratios)
+        stiffness = self._parameter(f"kappa_{n}", link.material.damping, f"Kelvin-Voigt time {of}", "s")
+        if given is None:
+            return ClosedFormDamping(stiffness)
+        stiffness += self._parameter(f"beta_{n}", given.beta, f"damping per stiffness {of}", "s")
+        mass = self._parameter(f"alpha_{n}", given.alpha, f"damping per mass {of}", "1/s")
+        return ClosedFormDamping(stiffness, mass, None if given.ratio is None else beam.integrals.D_ratios)
 
     def _point_mass_piece(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
-        origin, angles = body.beam.section_pose(at)
+        origin, angles = section_pose(body.beam, at)
         inertia = np.array(lump.inertia_matrix)
         if self.planar:
             inertia[:2, :], inertia[:, :2] = 0.0, 0.0
@@ -230,95 +215,87 @@ class Model:
         frame = body.frame.child(origin, _section_turns(angles) if leans else [], self.short)
         what = {"h": "hub", "p": "payload"}.get(tag[0], "mass") + f" {tag.lstrip('hp')}"
         what += f" on link {body.link.name}"
-        mass = self.symbols.parameter(f"M_{tag}", lump.mass, f"mass of {what}", "kg") if lump.mass else number(0)
-        rows: Rows = [[0] * 3 for _ in range(3)]
-        for p in range(3):
-            for q in range(p, 3):
-                if value := float(inertia[p, q]):
-                    axes = "" if self.planar else "xyz"[p] + "xyz"[q]
-                    meaning = f"inertia {axes or 'zz'} of {what} about its centre"
-                    rows[p][q] = rows[q][p] = self.symbols.parameter(f"J{axes}_{tag}", value, meaning, "kg m2")
-        return frame, mass_elements.lump_piece(mass, _vector(lump.offset), rows)
+        mass = self._parameter(f"M_{tag}", lump.mass, f"mass of {what}", "kg")
+        rows = algebra.zeros(3, 3)
+        for p, q in np.argwhere(np.triu(inertia)).tolist():
+            axes = "" if self.planar else "xyz"[p] + "xyz"[q]
+            meaning = f"inertia {axes or 'zz'} of {what} about its centre"
+            rows[p, q] = rows[q, p] = self._parameter(f"J{axes}_{tag}", float(inertia[p, q]), meaning, "kg m2")
+        return frame, lump_piece(mass, numbers(lump.offset), rows)
 
     # --- drives, friction and gravity ---
 
-    def drives(self) -> tuple[dict[int, Expr], dict[tuple[int, int], Expr], dict[tuple[int, int], Expr]]:
+    def _joints(self) -> Iterator[tuple[int, str, MovingJoint, LinkIndices, Drive | None]]:
+        """Yield number, description, joint, coordinates and drive of each joint that moves."""
+        for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
+            if isinstance(link.joint, MovingJoint):
+                yield i + 1, f"of joint {i + 1} ({link.name})", link.joint, own, link.joint.drive
+
+    def drives(self) -> tuple[dict[int, Expr], Entries, Entries]:
         """Return reflected inertias by coordinate, and the entries of K and D due to drives and joints."""
         M: dict[int, Expr] = {}
-        K: dict[tuple[int, int], Expr] = {}
-        D: dict[tuple[int, int], Expr] = {}
-        for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
-            joint = link.joint
-            if not isinstance(joint, MovingJoint):
-                continue
+        K: Entries = defaultdict(lambda: number(0))
+        D: Entries = defaultdict(lambda: number(0))
+        for n, of, joint, own, drive in self._joints():
             assert own.joint is not None
-            turns, of = joint.unit == "rad", f"of joint {i + 1} ({link.name})"
-            if joint.viscous:
-                unit = "N m s/rad" if turns else "N s/m"
-                D[own.joint, own.joint] = self._parameter(f"b_{i + 1}", joint.viscous, f"viscous friction {of}", unit)
-            drive = joint.drive
+            turns = joint.unit == "rad"
+            D[own.joint, own.joint] += self._parameter(
+                f"b_{n}", joint.viscous, f"viscous friction {of}", "N m s/rad" if turns else "N s/m"
+            )
             if drive is None:
                 continue
-            rotor = own.joint if own.motor is None else own.motor
-            if drive.reflected_inertia:
-                unit = "kg m2" if turns else "kg"
-                inertia = f"inertia of the rotor {of}, reflected to the joint"
-                M[rotor] = self._parameter(f"J_r{i + 1}", drive.reflected_inertia, inertia, unit)
+            inertia = f"inertia of the rotor {of}, reflected to the joint"
+            M[own.actuated] = self._parameter(f"J_r{n}", drive.reflected_inertia, inertia, "kg m2" if turns else "kg")
             if own.motor is not None:
                 unit = "N m/rad" if turns else "N/m"
-                stiffness = self._parameter(f"k_{i + 1}", drive.stiffness or 0.0, f"stiffness of the drive {of}", unit)
-                _add_spring(K, own.joint, own.motor, stiffness)
-                if drive.damping:
-                    damping = self._parameter(f"c_{i + 1}", drive.damping, f"damping of the drive {of}", f"{unit} s")
-                    _add_spring(D, own.joint, own.motor, damping)
+                stiffness = self.symbols.parameter(
+                    f"k_{n}", drive.stiffness or 0.0, f"stiffness of the drive {of}", unit
+                )
+                damping = self._parameter(f"c_{n}", drive.damping, f"damping of the drive {of}", f"{unit} s")
+                for matrix, value in ((K, stiffness), (D, damping)):
+                    for row in (own.joint, own.motor):
+                        for column in (own.joint, own.motor):
+                            matrix[row, column] += value if row == column else -value
         return M, K, D
 
     def gears(self) -> dict[int, Expr]:
         """Return the gear ratios of torques at motor shafts, by coordinate on which they act."""
         out = {}
-        for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
-            drive = link.joint.drive if isinstance(link.joint, MovingJoint) else None
+        for n, of, joint, own, drive in self._joints():
             if drive is not None and drive.torque_at == "motor":
-                index = own.joint if own.motor is None else own.motor
-                assert index is not None
-                unit = "-" if isinstance(link.joint, Revolute) else "rad/m"
-                meaning = f"gear ratio of joint {i + 1} ({link.name})"
-                out[index] = self._parameter(f"n_{i + 1}", drive.gear_ratio, meaning, unit)
+                unit = "-" if isinstance(joint, Revolute) else "rad/m"
+                out[own.actuated] = self.symbols.parameter(f"n_{n}", drive.gear_ratio, f"gear ratio {of}", unit)
         return out
 
     def dry_friction(self) -> dict[int, Expr]:
         """Return Coulomb friction by coordinate, smoothed as in the package `dynamics`."""
         out = {}
-        for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
-            joint = link.joint
-            if isinstance(joint, MovingJoint) and joint.coulomb:
+        for n, of, joint, own, _ in self._joints():
+            if joint.coulomb:
                 assert own.joint is not None
-                force = self._parameter(
-                    f"f_{i + 1}",
-                    joint.coulomb,
-                    f"Coulomb friction of joint {i + 1} ({link.name})",
-                    "N m" if joint.unit == "rad" else "N",
-                )
-                out[own.joint] = force * tanh(self.coordinates.all[own.joint].v / number(joint.coulomb_speed))
+                unit = "N m" if joint.unit == "rad" else "N"
+                force = self._parameter(f"f_{n}", joint.coulomb, f"Coulomb friction {of}", unit)
+                rate = self.coordinates.all[own.joint].v / number(joint.coulomb_speed)
+                out[own.joint] = force * symengine.tanh(rate)
         return out
 
-    def _parameter(self, name: str, value: float, meaning: str, unit: str) -> Expr:
-        return self.symbols.parameter(name, value, meaning, unit)
-
-    def _gravity(self) -> Vector:
+    def _gravity(self) -> ExprArray:
         """Return gravity in the axes of the ground; its component normal to the plane of a planar robot is zero."""
         g = np.array(self.robot.base.matrix).T @ np.array(self.robot.gravity)
-        out = [number(0)] * 3
+        out = algebra.zeros(3)
         for row in range(2 if self.planar else 3):
             if abs(g[row]) > 1e-15 * float(np.abs(g).max()):
-                name = f"g_{'xyz'[row]}"
-                out[row] = self.symbols.parameter(
-                    name, float(g[row]), f"gravity along the ground's {'xyz'[row]}", "m/s2"
-                )
-        return out[0], out[1], out[2]
+                axis = "xyz"[row]
+                out[row] = self._parameter(f"g_{axis}", float(g[row]), f"gravity along the ground's {axis}", "m/s2")
+        return out
 
 
-def _section_turns(angles: Vector) -> list[Step]:
+def _at_root(link: Link) -> str:
+    """Return the end of the meaning of a parameter that is the value at the root."""
+    return "" if link.section is None or link.section.uniform else " at its root"
+
+
+def _section_turns(angles: ExprArray) -> list[Step]:
     """Return the rotations Rz(v') Ry(-w') Rx(theta)."""
     return [rotation_about(AXES[row], angles[row]) for row in (2, 1, 0) if angles[row] != 0]
 
@@ -328,21 +305,3 @@ def _point_masses(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
     tags = {"hub": f"h{n}", "payload": f"p{n}", "body": f"b{n}"}
     found = [(tags.get(name) or f"{n}_{int(name[7:]) + 1}", lump, at) for name, lump, at in link.lumps]
     return [(tag, lump, at) for tag, lump, at in found if not lump.empty]
-
-
-def _vector(vector: tuple[float, float, float]) -> Vector:
-    x, y, z = (number(entry) for entry in vector)
-    return x, y, z
-
-
-def _add_spring(matrix: dict[tuple[int, int], Expr], one: int, other: int, value: Expr) -> None:
-    for row in (one, other):
-        for column in (one, other):
-            matrix[row, column] = matrix.get((row, column), 0) + (value if row == column else -value)
-
-
-def _only_damping(indices: list[int], D: Array) -> MassPiece:
-    n = len(indices)
-    zero: Rows = [[0] * n for _ in range(n)]
-    rows = [[number(float(entry)) for entry in row] for row in D]
-    return MassPiece(0, columns=indices, A=[ZERO] * n, k=[ZERO] * n, M=zero, K=zero, D=rows)

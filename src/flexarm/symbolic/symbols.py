@@ -1,4 +1,4 @@
-"""Symbols of a closed form with the names of the papers, and abbreviations of common subexpressions.
+"""Symbols of a closed form with the names of the papers, its coordinates, and abbreviations of common subexpressions.
 
 Deflection and slope at a joint (u_f and u_s in the papers) and shape functions at sliding joints are abbreviated, so
 that entries of M and their derivatives remain small sums of products.
@@ -9,33 +9,25 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from keyword import iskeyword, softkwlist
+from typing import Any
 
+import numpy as np
+import symengine
+
+from flexarm.beam.integrals import LinkIntegrals
+from flexarm.dynamics.bodies import elastic_drive
 from flexarm.foundation.messages import shown, suggestion
+from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint, Reduced
+from flexarm.robot.flexibility import Basis
 from flexarm.symbolic import algebra
-from flexarm.symbolic.algebra import Expr, number, symbol, symbols_in
+from flexarm.symbolic.algebra import Expr, number, symbol
+from flexarm.symbolic.checks import clamped_nodes, has_mesh_contact, is_meshed
 
 # Names of arguments, results and intermediate values in generated functions
-RESERVED_SYMBOLS = {
-    "q",
-    "v",
-    "p",
-    "M",
-    "C",
-    "K",
-    "D",
-    "G",
-    "E",
-    "I",
-    "math",
-    "numpy",
-    "cos",
-    "sin",
-    "tanh",
-    "sqrt",
-    "pi",
-}
+RESERVED_SYMBOLS = {*"qvpMCKDGEI", "math", "numpy", "cos", "sin", "tanh", "sqrt", "pi"}
 _INTERMEDIATE = re.compile(
     r"x\d*|(angle|sum)_\d+|(d*([NWTSHQL]|xf|uf|wf|c[xyz]|I[xyz]{1,2}|k[xyz])|t|us|ws|phis|sigma|chi)_\w+"
 )
@@ -100,37 +92,38 @@ class ClosedFormSymbols:
         self._default_names.add(name)
         return self._rename.get(name, name)
 
-    def parameter(self, name: str, value: float, meaning: str, unit: str, latex: str | None = None) -> Expr:
+    def parameter(self, name: str, value: float, meaning: str, unit: str) -> Expr:
         """Return a parameter of the robot as a symbol or as its value."""
         self._parameter_names.add(name)
         if not (self._keep == "symbolic" or name in self._keep):
             return number(value)
         own = self.variable(name)
-        if own in self.parameters and self.parameters[own].meaning != meaning:
-            raise ValueError(_clash(own, [self.parameters[own].meaning, meaning]))
-        self.parameters[own] = SymbolInfo(own, latex or latex_name(own), meaning, unit)
+        new = SymbolInfo(own, latex_name(own), meaning, unit)
+        _require_same(self.parameters.setdefault(own, new), new)
         self.values[own] = float(value)
         return symbol(own)
 
     def check(self, variables: list[SymbolInfo]) -> None:
         """Raise ValueError for symbols with the same name, and for names of symbols that do not exist."""
-        meanings: dict[str, str] = {}
+        found: dict[str, SymbolInfo] = {}
         for each in [*variables, *self.parameters.values()]:
-            if each.symbol in meanings:
-                raise ValueError(_clash(each.symbol, [meanings[each.symbol], each.meaning]))
-            meanings[each.symbol] = each.meaning
-        for name in self._rename:
-            if name not in self._default_names:
-                raise ValueError(f"rename: there is no symbol '{name}'{suggestion(name, sorted(self._default_names))}")
-        if not isinstance(self._keep, str):
-            for name in sorted(self._keep - self._parameter_names):
-                raise ValueError(
-                    f"parameters: there is no symbol '{name}'{suggestion(name, sorted(self._parameter_names))}"
-                )
+            _require_same(found.setdefault(each.symbol, each), each)
+        kept = [] if isinstance(self._keep, str) else sorted(self._keep)
+        for what, names, known in (
+            ("rename", self._rename, self._default_names),
+            ("parameters", kept, self._parameter_names),
+        ):
+            for name in names:
+                if name not in known:
+                    raise ValueError(f"{what}: there is no symbol '{name}'{suggestion(name, sorted(known))}")
 
 
-def _clash(name: str, meanings: list[str]) -> str:
-    return f"the symbol '{name}' would mean two things: {' and '.join(meanings)}; choose another name for one of them"
+def _require_same(one: SymbolInfo, other: SymbolInfo) -> None:
+    if one != other:
+        raise ValueError(
+            f"the symbol '{one.symbol}' would mean two things: {one.meaning} and {other.meaning}; choose another name "
+            "for one of them"
+        )
 
 
 def latex_name(name: str) -> str:
@@ -150,61 +143,54 @@ def rate_latex(latex: str) -> str:
     return f"\\dot{{{letter}}}{underscore}{index}"
 
 
-DerivativeRule = Callable[[Expr], Expr]
-
-
 class Abbreviations:
-    """Abbreviations with their definitions and derivatives; each definition follows those that it depends on.
-
-    `q` maps the symbols of coordinates to their indices.
-    """
+    """Abbreviations with their definitions and derivatives by coordinates, whose indices are in `q`."""
 
     def __init__(self, q: Mapping[Expr, int]) -> None:
         self.q = q
         self.definitions: dict[Expr, Expr] = {}
         self.latex: dict[str, str] = {}
         self._names: dict[Expr, Expr] = {}
-        self._slopes: dict[Expr, DerivativeRule] = {}
+        self._slopes: dict[Expr, Callable[[Expr], Expr]] = {}
 
     def name(self, label: str, expression: Expr) -> Expr:
         """Return the abbreviation of an expression; symbols and numbers are returned unchanged."""
-        expression = algebra.backend.sympify(expression)
+        expression = symengine.sympify(expression)
         if expression.is_Symbol or expression.is_Number:
             return expression
         if expression not in self._names:
             self._names[expression] = self.define(label, expression, lambda by: self.diff(expression, by))
         return self._names[expression]
 
-    def name_with_derivatives(self, label: str, expression: Expr) -> Expr:
-        """Return the abbreviation of an expression whose derivatives are abbreviated, too, as xf_{1,2} in LaTeX."""
-        return self._derivative(label, expression, ())
-
-    def _derivative(self, label: str, expression: Expr, by: tuple[int, ...]) -> Expr:
-        expression = algebra.backend.sympify(expression)
-        if expression.is_Symbol or not self._coordinates([expression]):
+    def name_with_derivatives(self, label: str, expression: Expr, by: tuple[int, ...] = ()) -> Expr:
+        """Return the abbreviation of an expression and of its derivatives `by` coordinates, xf_{1,2} in LaTeX."""
+        expression = symengine.sympify(expression)
+        if expression.is_Symbol or not self.coordinates([expression]):
             return expression
         if expression not in self._names:
             latex = f"{latex_name(label)[:-1]},{' '.join(map(str, by))}}}" if by else None
 
             def slope(at: Expr) -> Expr:
                 own = label if by else str(self._names[expression])
-                return self._derivative(own, self.diff(expression, at), tuple(sorted((*by, self.q[at] + 1))))
+                again = tuple(sorted((*by, self.q[at] + 1)))
+                return self.name_with_derivatives(own, self.diff(expression, at), again)
 
             own = "_".join(["d" * len(by) + label, *map(str, by)])
             self._names[expression] = self.define(own, expression, slope, latex)
         return self._names[expression]
 
-    def define(self, label: str, expression: Expr, slope: DerivativeRule, latex: str | None = None) -> Expr:
+    def define(self, label: str, expression: Expr, slope: Callable[[Expr], Expr], latex: str | None = None) -> Expr:
         """Define a new abbreviation with a function that returns its derivative with respect to a coordinate."""
-        taken = {str(each) for each in self.definitions}
-        own = next(name for name in _numbered(label) if name not in taken)
+        own = next(name for k in count(1) if (name := f"{label}_{k}" if k > 1 else label) not in self.latex)
         found = symbol(own)
         self.definitions[found], self._slopes[found] = expression, slope
         self.latex[own] = latex_name(own) if latex is None else latex
         return found
 
-    def diff(self, expression: Expr, by: Expr) -> Expr:
-        """Return the derivative with respect to a coordinate, including that of abbreviations."""
+    def diff(self, expression: Any, by: Expr) -> Any:
+        """Return the derivative of an expression, or of a vector, by a coordinate, including that of abbreviations."""
+        if isinstance(expression, np.ndarray):
+            return np.array([self.diff(each, by) for each in expression], dtype=object)
         out = algebra.diff(expression, by)
         for each in self._abbreviations_in([expression]):
             if (slope := self._slopes[each](by)) != 0:
@@ -213,23 +199,22 @@ class Abbreviations:
 
     def coordinates(self, expressions: Iterable[Expr]) -> list[tuple[Expr, int]]:
         """Return the coordinates on which expressions depend with their indices, in order."""
-        return sorted(self._coordinates(expressions), key=lambda pair: pair[1])
-
-    def _coordinates(self, expressions: Iterable[Expr]) -> set[tuple[Expr, int]]:
-        expressions = list(expressions)
-        found = {(each, self.q[each]) for part in expressions for each in symbols_in(part) if each in self.q}
-        inner = [self.definitions[each] for each in self._abbreviations_in(expressions)]
-        return found | self._coordinates(inner) if inner else found
+        found: dict[Expr, int] = {}
+        inner = list(expressions)
+        while inner:
+            found |= {each: self.q[each] for part in inner for each in _symbols_in(part) if each in self.q}
+            inner = [self.definitions[each] for each in self._abbreviations_in(inner)]
+        return sorted(found.items(), key=lambda pair: pair[1])
 
     def _abbreviations_in(self, expressions: Iterable[Expr]) -> list[Expr]:
         if not self.definitions:
             return []
-        return [each for part in expressions for each in symbols_in(part) if each in self.definitions]
+        return [each for part in expressions for each in _symbols_in(part) if each in self.definitions]
 
     def expanded(self, expression: Expr) -> Expr:
         """Return an expression without abbreviations."""
         while inner := self._abbreviations_in([expression]):
-            expression = algebra.backend.sympify(expression).subs({each: self.definitions[each] for each in inner})
+            expression = symengine.sympify(expression).subs({each: self.definitions[each] for each in inner})
         return expression
 
     def used(self, expressions: Iterable[Expr]) -> list[tuple[Expr, Expr]]:
@@ -247,9 +232,135 @@ class Abbreviations:
         return list(found.items())
 
 
-def _numbered(label: str) -> Iterable[str]:
-    yield label
-    count = 2
-    while True:
-        yield f"{label}_{count}"
-        count += 1
+def _symbols_in(expression: Expr) -> set[Expr]:
+    return symengine.sympify(expression).free_symbols  # type: ignore[no-any-return]
+
+
+NODE_LETTERS = {"bend_y": "u", "bend_z": "w", "twist": "phi", "stretch": "s"}
+MODE_LETTERS = {"bend_y": "eta", "bend_z": "zeta", "twist": "phi", "stretch": "s"}
+
+
+@dataclass(frozen=True)
+class ClosedFormCoordinate:
+    """Coordinate with its name in `System`, its symbol and that of its rate."""
+
+    name: str
+    named: SymbolInfo
+    rate: SymbolInfo
+
+    @property
+    def q(self) -> Expr:
+        return symbol(self.named.symbol)
+
+    @property
+    def v(self) -> Expr:
+        return symbol(self.rate.symbol)
+
+
+@dataclass
+class LinkIndices:
+    """Indices of the coordinates of a link; `mesh` is None where a boundary condition eliminates one."""
+
+    joint: int | None = None
+    motor: int | None = None
+    front: list[int] = field(default_factory=list)
+    rear: list[int] = field(default_factory=list)
+    mesh: list[int | None] = field(default_factory=list)
+
+    @property
+    def actuated(self) -> int:
+        """Index of the coordinate on which the actuator acts."""
+        found = self.joint if self.motor is None else self.motor
+        assert found is not None
+        return found
+
+
+def elastic_unit(basis: Basis, family: str, index: int) -> str:
+    """Return the unit of an elastic coordinate of a family, counted from zero.
+
+    The coordinates of nodes are alternately deflections and slopes, or twists or stretches. Modes are normalized to
+    unit modal mass, so that their coordinates have the same unit in all families. The coordinates of reduced links
+    begin with those of the node at the tip, if any.
+    """
+    at_node = isinstance(basis, Elements)
+    if isinstance(basis, Reduced):
+        at_node = index < basis.tip_shapes(family)
+    if not at_node:
+        return "m kg^1/2"
+    return "rad" if family == "twist" or (family.startswith("bend") and index % 2) else "m"
+
+
+class ClosedFormCoordinates:
+    """Coordinates of a robot, link by link."""
+
+    def __init__(self, symbols: ClosedFormSymbols) -> None:
+        self.all: list[ClosedFormCoordinate] = []
+        self.own: list[LinkIndices] = []
+        self.torques: dict[int, SymbolInfo] = {}  # by coordinate on which they act
+        self._symbols = symbols
+
+    @property
+    def indices(self) -> dict[Expr, int]:
+        return {each.q: index for index, each in enumerate(self.all)}
+
+    def add(
+        self, n: int, link: Link, front: LinkIntegrals, rear: LinkIntegrals | None, k: Mapping[str, int], kept: bool
+    ) -> None:
+        """Add the coordinates of link `n`, counted from 1."""
+        own = LinkIndices()
+        self.own.append(own)
+        if isinstance(link.joint, MovingJoint):
+            turns, of = link.joint.unit == "rad", f"of joint {n} ({link.name})"
+            letter, unit, what = ("theta", "rad", "angle") if turns else ("d", "m", "extension")
+            own.joint = self._new(f"{link.name}.q", f"{letter}_{n}", f"{what} {of}", unit)
+            if elastic_drive(link):
+                own.motor = self._new(f"{link.name}.motor", f"{letter}_m{n}", f"motor {of}, in the joint's units", unit)
+            torque = self._symbols.variable(f"tau_{n}")
+            at_motor = link.joint.drive is not None and link.joint.drive.torque_at == "motor"
+            meaning = f"{'torque' if turns else 'force'} of the actuator {of}"
+            meaning += ", at the motor's shaft" if at_motor else ""
+            unit = "N m" if turns or at_motor else "N"
+            self.torques[own.actuated] = SymbolInfo(torque, latex_name(torque), meaning, unit)
+        if is_meshed(link):
+            own.mesh = self._mesh(n, link, k, kept)
+            return
+        own.front = self._shapes(n, link, front, "")
+        if rear is not None:
+            own.rear = self._shapes(n, link, rear, "rear.")
+
+    def _mesh(self, n: int, link: Link, k: Mapping[str, int], kept: bool) -> list[int | None]:
+        """Add the coordinates of nodes j = 0, 1, ...: deflection u_i(2j+1) and slope u_i(2j+2)."""
+        assert link.flexible is not None
+        slides, clamped = isinstance(link.joint, FixedPrismatic) and has_mesh_contact(link), clamped_nodes(link, k)
+        first = 1 if slides or link.flexible.loose else -1  # the root is not clamped
+        found: list[int | None] = []
+        for index in range(2 * link.flexible.bend_y + 2):
+            if index // 2 in clamped and not kept:
+                found.append(None)
+                continue
+            name = f"{link.name}.u[{index + 1}]" if kept else f"{link.name}.bend_y[{index + first}]"
+            what, unit = ("slope", "rad") if index % 2 else ("deflection", "m")
+            meaning = f"{what} of node {index // 2} of link {n} ({link.name})"
+            found.append(self._new(name, f"u_{n}_{index + 1}", meaning, unit))
+        return found
+
+    def _shapes(self, n: int, link: Link, integrals: LinkIntegrals, prefix: str) -> list[int]:
+        found = []
+        for name, space in integrals.shapes.items():
+            assert link.flexible is not None
+            nodes = isinstance(link.flexible.basis, Elements)
+            clamped = 2 if nodes and name.startswith("bend") and not link.flexible.loose else 0
+            letter = (NODE_LETTERS if nodes else MODE_LETTERS)[name] + ("r" if prefix else "")
+            kind, part = "node" if nodes else "shape", " behind the joint" if prefix else ""
+            for index in range(space.count):
+                meaning = f"{name} coordinate {index + 1} ({kind}) of link {n} ({link.name}){part}"
+                label, unit = f"{letter}_{n}_{index + 1 + clamped}", elastic_unit(link.flexible.basis, name, index)
+                found.append(self._new(f"{link.name}.{prefix}{name}[{index + 1}]", label, meaning, unit))
+        return found
+
+    def _new(self, name: str, label: str, meaning: str, unit: str) -> int:
+        own, rate = self._symbols.variable(label), self._symbols.variable(f"{label}_dot")
+        named = SymbolInfo(own, latex_name(own), meaning, unit)
+        moving = SymbolInfo(rate, rate_latex(named.latex), f"rate of {own}", f"{unit}/s")
+        self.all.append(ClosedFormCoordinate(name, named, moving))
+        return len(self.all) - 1

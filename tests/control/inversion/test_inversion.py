@@ -167,7 +167,7 @@ def test_a_motor_behind_a_spring_needs_a_smooth_path():
 
 
 def test_small_motions_are_those_of_the_linear_model():
-    """What they differ in beyond the steps, which the FFT does not have, grows with the square of the amplitude."""
+    """Apart from the steps, which the FFT does not have, the difference grows with the square of the amplitude."""
 
     def torques(amplitude, method):
         path = {"upper": (0, amplitude), "fore": (1, 1 + amplitude / 2)}
@@ -326,7 +326,7 @@ def test_an_interrupt_ends_the_computation(monkeypatch):
     def pressed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(OutputConstraint, "slopes", pressed)
+    monkeypatch.setattr(OutputConstraint, "residual", pressed)
     with pytest.raises(KeyboardInterrupt):
         fa.invert(single(), {"arm": MOVE}, 1.0)
 

@@ -8,8 +8,7 @@ from scipy.integrate import quad
 
 import flexarm as fa
 from flexarm.analysis.rigid_kinematics import RigidTwin
-from flexarm.control.inversion.output_constraint import OutputConstraint
-from flexarm.control.inversion.rigid_reference import twin_path
+from flexarm.control.inversion.output_constraint import OutputConstraint, twin_path
 from flexarm.control.inversion.solvers import PeriodicCollocation, actuation_windows, static_postures
 from tests.control.arms import MOVE, single
 

@@ -70,43 +70,42 @@ class BoundedMotionSearch:
 
     def solve(self) -> Inversion:
         """Compute the bounded motion and the torques."""
-        rigid = not self.constraint.passive
+        rigid, error = not self.constraint.passive, None
         if self.method == "quasi-static" or rigid:
-            nodes, error = self._nodes(FIXED_STEP_COUNT, self.before or 0.0, self.after or 0.0), None
+            nodes = self._nodes(FIXED_STEP_COUNT, self.before or 0.0, self.after or 0.0)
             goals = self.constraint.goals(nodes.times)
-            motion = self._rigid(goals) if rigid else self._quasi_static(goals)
+            q = goals.q if rigid else static_postures(self.constraint, goals, loaded=True)
+            motion = self._motion(q, goals.v, goals.a, q)
+        elif self.method == "linear":
+            nodes = self._nodes(FIXED_STEP_COUNT, *self._windows)
+            goals = self.constraint.goals(nodes.times)
+            motion = linear_motion(self._ends[0], goals, nodes.step)
+            self._warn_of_posture(motion)
         else:
-            before, after = self._windows
-            if self.method == "linear":
-                nodes, error = self._nodes(FIXED_STEP_COUNT, before, after), None
-                goals = self.constraint.goals(nodes.times)
-                motion = linear_motion(self._ends[0], goals, nodes.step)
-                self._warn_of_posture(motion)
-            else:
-                nodes, goals, motion, error = self._refine(self._nodes(MIN_STEP_COUNT, before, after))
+            nodes, goals, motion, error = self._refine(self._nodes(MIN_STEP_COUNT, *self._windows))
         return self._result(nodes, goals, motion, error)
+
+    def _motion(self, q: Array, v: Array, a: Array, base: Array) -> Motion:
+        return Motion(q, v, a, self.constraint.torques(q, v, a), base)
 
     # --- windows ---
 
     @cached_property
     def _ends(self) -> list[SmallMotionsAtRest]:
-        """Return the linear models at rest at both ends of the path."""
+        """Return the linear models at rest at both ends of the path; the linear method has that of its beginning."""
         found = []
-        for t in (self.constraint.path.begin, self.constraint.path.end):
+        for t in (self.constraint.path.begin, self.constraint.path.end)[: 1 if self.method == "linear" else 2]:
             goals = self.constraint.goals(np.array([t]))
-            found.append(
-                SmallMotionsAtRest(self.constraint, static_postures(self.constraint, goals, loaded=False)[0], goals)
-            )
+            posture = static_postures(self.constraint, goals, loaded=False)[0]
+            found.append(SmallMotionsAtRest(self.constraint, posture, goals))
         return found
 
     @property
     def _windows(self) -> tuple[float, float]:
         if self.before is not None and self.after is not None:
             return self.before, self.after
-        found = actuation_windows(
-            self._ends[:1] if self.method == "linear" else self._ends, self.constraint.path.duration
-        )
-        return (found[0] if self.before is None else self.before, found[1] if self.after is None else self.after)
+        before, after = actuation_windows(self._ends, self.constraint.path.duration)
+        return before if self.before is None else self.before, after if self.after is None else self.after
 
     def _nodes(self, steps: int, before: float, after: float) -> TimeGrid:
         path = self.constraint.path
@@ -134,59 +133,11 @@ class BoundedMotionSearch:
         lead, rest = ceil(before / step - 1e-9), ceil(after / step - 1e-9) + 1
         return TimeGrid(path.begin, step, lead, steps, max(rest, MIN_NODE_COUNT - lead - steps))
 
-    def _size(self, nodes: TimeGrid) -> int:
-        return (nodes.lead + nodes.along + nodes.rest) * self.constraint.system.nq**2
-
-    # --- methods ---
-
-    def _rigid(self, goals: ReferenceSamples) -> Motion:
-        torques = self.constraint.torques(goals.q, goals.v, goals.a)
-        return Motion(goals.q, goals.v, goals.a, torques, goals.q)
-
-    def _quasi_static(self, goals: ReferenceSamples) -> Motion:
-        q = static_postures(self.constraint, goals, loaded=True)
-        return Motion(q, goals.v, goals.a, self.constraint.torques(q, goals.v, goals.a), q)
-
     def _refine(self, nodes: TimeGrid) -> tuple[TimeGrid, ReferenceSamples, Motion, float | None]:
-        """Refine the grid until the motion converges, or changes more than by the refinement before.
+        """Refine the grid until the motion converges, or changes more than by the refinement before."""
+        from scipy.signal import resample
 
-        Steps that resolve zeros which pass through infinity along the path find no bounded motion, or a rougher one.
-        """
         goals = self.constraint.goals(nodes.times)
-        motion = self._solve_first(nodes, goals)
-        if self.sample is not None:
-            return nodes, goals, motion, None
-        error, is_rougher = np.inf, False
-        while (
-            error > REFINEMENT_TOLERANCE
-            and nodes.along < MAX_STEP_COUNT
-            and self._size(finer := nodes.halved()) <= MAX_PROBLEM_SIZE
-        ):
-            closer = self.constraint.goals(finer.times)
-            collocation = self._collocation(finer, closer)
-            q = collocation.solve(_upsample(motion.q - motion.base) + collocation.statics, self.report)
-            found = None if q is None else self._motion(collocation, q)
-            change, rough = (np.inf, np.inf) if found is None else self._change(motion, found)
-            if is_rougher := found is None or change > error:
-                break
-            nodes, goals, motion, error = (
-                finer,
-                closer,
-                found,
-                max(change, REFINEMENT_TOLERANCE * rough / TORQUE_TOLERANCE),
-            )
-        if error > MAX_SILENT_ERROR:
-            accuracy = "not known how well" if error == np.inf else f"known to {error:.1g} of it only"
-            why = "shorter ones find nothing smoother" if is_rougher else "more of them would be too many (sample)"
-            warn(
-                f"tip: the motion along the path is {accuracy}, at steps of {nodes.step:.2g} s; {why}. Play the "
-                "torques back before they are trusted",
-                ValidityWarning,
-                stacklevel=4,
-            )
-        return nodes, goals, motion, float(error)
-
-    def _solve_first(self, nodes: TimeGrid, goals: ReferenceSamples) -> Motion:
         collocation = self._collocation(nodes, goals)
         q = collocation.solve(static_postures(self.constraint, goals, loaded=True), self.report)
         q = collocation.solve_by_continuation(self.report) if q is None else q
@@ -195,16 +146,38 @@ class BoundedMotionSearch:
                 "tip: no bounded motion was found along the path; a slower path, a stiffer robot, longer windows "
                 "(before, after) or longer steps (sample) may help"
             )
-        return self._motion(collocation, q)
+        motion = self._motion(q, *collocation.rates(q), collocation.statics)
+        if self.sample is not None:
+            return nodes, goals, motion, None
+        error, is_rougher = np.inf, False
+        while (
+            error > REFINEMENT_TOLERANCE
+            and nodes.along < MAX_STEP_COUNT
+            and len((finer := nodes.halved()).times) * self.constraint.system.nq**2 <= MAX_PROBLEM_SIZE
+        ):
+            closer = self.constraint.goals(finer.times)
+            collocation = self._collocation(finer, closer)
+            first = resample(motion.q - motion.base, 2 * len(motion.q), axis=0) + collocation.statics
+            q = collocation.solve(first, self.report)
+            found = None if q is None else self._motion(q, *collocation.rates(q), collocation.statics)
+            change, rough = (np.inf, np.inf) if found is None else self._change(motion, found)
+            if is_rougher := found is None or change > error:
+                break
+            error = max(change, REFINEMENT_TOLERANCE * rough / TORQUE_TOLERANCE)
+            nodes, goals, motion = finer, closer, found
+        if error > MAX_SILENT_ERROR:
+            accuracy = "not known how well" if error == np.inf else f"known to {error:.1g} of it only"
+            why = "shorter ones find nothing smoother" if is_rougher else "more of them would be too many (sample)"
+            warn(
+                f"tip: the motion along the path is {accuracy}, at steps of {nodes.step:.2g} s; {why}. Play the "
+                "torques back before they are trusted",
+                ValidityWarning,
+            )
+        return nodes, goals, motion, float(error)
 
     def _collocation(self, nodes: TimeGrid, goals: ReferenceSamples) -> PeriodicCollocation:
-        return PeriodicCollocation(
-            self.constraint, goals, nodes.step, static_postures(self.constraint, goals, loaded=False)
-        )
-
-    def _motion(self, collocation: PeriodicCollocation, q: Array) -> Motion:
-        v, a = collocation.rates(q)
-        return Motion(q, v, a, self.constraint.torques(q, v, a), collocation.statics)
+        statics = static_postures(self.constraint, goals, loaded=False)
+        return PeriodicCollocation(self.constraint, goals, nodes.step, statics)
 
     def _change(self, one: Motion, finer: Motion) -> tuple[float, float]:
         """Return the change by refinement of the worst coordinate, relative to the path, and of the worst torque."""
@@ -222,7 +195,6 @@ class BoundedMotionSearch:
                 f"method = 'linear': the equations of motion take other torques for this motion, by {off:.0%} of the "
                 "largest, so the path is long for a model about its start; take method='nonlinear'",
                 ValidityWarning,
-                stacklevel=4,
             )
 
     # --- result ---
@@ -230,16 +202,16 @@ class BoundedMotionSearch:
     def _result(self, nodes: TimeGrid, goals: ReferenceSamples, motion: Motion, error: float | None) -> Inversion:
         system = self.constraint.system
         warn_of_furthest(system, motion.q)
-        left = self._truncation(motion)
+        away = np.abs((motion.q - motion.base) / system.sizes).max(axis=1)
+        left = float(max(away[0], away[-1]) / max(away.max(), 1e-300))
         if left > MAX_SILENT_TRUNCATION:
             warn(
                 f"before and after: {left:.2g} of the largest departure from rest is cut off at the ends of the "
                 f"window, from {nodes.lead * nodes.step:.3g} s before the path on; give it more time, or the robot "
                 f"more damping (unless given, windows are no longer than {MAX_WINDOW_DURATIONS:g} times the path)",
                 ValidityWarning,
-                stacklevel=4,
             )
-        zeros = np.zeros(0) if self.method == "quasi-static" or not self.constraint.passive else self._zeros
+        ends = [] if self.method == "quasi-static" or not self.constraint.passive else self._ends
         return Inversion(
             system,
             nodes.times - nodes.times[0],
@@ -254,22 +226,7 @@ class BoundedMotionSearch:
             inputs=system.inputs,
             place=self.constraint.place,
             method=self.method,
-            zeros=zeros,
+            zeros=np.concatenate([np.zeros(0), *(each.zeros for each in ends)]),
             left=left,
             error_estimate=error,
         )
-
-    @property
-    def _zeros(self) -> Array:
-        return np.concatenate([each.zeros for each in self._ends[: 1 if self.method == "linear" else 2]])
-
-    def _truncation(self, motion: Motion) -> float:
-        away = np.abs((motion.q - motion.base) / self.constraint.system.sizes).max(axis=1)
-        return float(max(away[0], away[-1]) / max(away.max(), 1e-300))
-
-
-def _upsample(values: Array) -> Array:
-    """Return periodic values at twice as many times."""
-    from scipy.signal import resample
-
-    return np.asarray(resample(values, 2 * len(values), axis=0))

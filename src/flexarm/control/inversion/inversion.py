@@ -10,16 +10,15 @@ from numpy.typing import ArrayLike
 
 from flexarm.analysis.rigid_kinematics import Component, RigidTwin, require_tree
 from flexarm.control.inversion.bounded_motion import METHODS, BoundedMotionSearch
-from flexarm.control.inversion.output_constraint import OutputConstraint
+from flexarm.control.inversion.output_constraint import OutputConstraint, twin_path
 from flexarm.control.inversion.result import Inversion
-from flexarm.control.inversion.rigid_reference import twin_path
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.equilibrium import equilibrium
 from flexarm.dynamics.system import System
 from flexarm.foundation.interrupts import Interrupts
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.progress import Progress
-from flexarm.foundation.validation import Array, real_number
+from flexarm.foundation.validation import real_number
 from flexarm.profiles.standard import spline
 from flexarm.robot import Robot
 from flexarm.simulation.simulate import simulate
@@ -31,10 +30,7 @@ RELATIVE_TOLERANCE = 1e-7  # rtol of the simulation
 def invert_with_driven_joints(
     constraint: OutputConstraint, before: float, after: float | None, sample: float | None, progress: bool | None
 ) -> Inversion:
-    """Simulate the robot with joints that move as those of its rigid twin, and return the torques that this takes.
-
-    Unless `after` is given the torques end with the path.
-    """
+    """Simulate the robot with joints that move as those of its rigid twin, and return the torques that this takes."""
     path, system = constraint.path, constraint.system
     grid = np.linspace(path.begin, path.end, 2 * STEP_COUNT + 1)
     q = constraint.twin.expand(path(grid))
@@ -42,7 +38,8 @@ def invert_with_driven_joints(
     times = (grid - path.begin + before).tolist()
     motion = {link: spline(times, q[:, k].tolist()) for link, k in moved.items()}
     named = {system.names[k]: float(q[0, k]) for k in moved.values()}
-    start = equilibrium(system, system.posture(named | _joint_values(constraint, q[0])))
+    named |= {system.names[k]: float(q[0, k]) for k in constraint.twin.joints}
+    start = equilibrium(system, system.posture(named))
     whole = before + path.duration + (after or 0.0)
     step = path.duration / STEP_COUNT if sample is None else sample
     run = simulate(system, whole, motion=motion, q0=start, sample=step, rtol=RELATIVE_TOLERANCE, progress=progress)
@@ -69,10 +66,6 @@ def invert_with_driven_joints(
         left=0.0,
         error_estimate=None,
     )
-
-
-def _joint_values(constraint: OutputConstraint, q: Array) -> dict[str, float]:
-    return {constraint.system.names[k]: float(q[k]) for k in constraint.twin.joints}
 
 
 class InversionProgress(Progress):
@@ -173,8 +166,16 @@ def invert(
     >>> bool(found.before > 0.1), bool(found.missed(run).max() < 1e-3 * np.pi / 2)
     (True, True)
     """
-    _require_choices(method, output, progress)
-    given = {name: _check_duration(name, each) for name, each in (("before", before), ("after", after))}
+    if not isinstance(method, str) or method not in METHODS:
+        raise ValueError(f"method = {shown(method)}: must be one of {', '.join(METHODS)}{suggestion(method, METHODS)}")
+    if isinstance(output, str) and output == "joints" and method != METHODS[0]:
+        raise ValueError(f"method = {shown(method)}: joints as output are driven forwards in time; leave it out")
+    if progress is not None and not isinstance(progress, bool):
+        raise ValueError(f"progress = {shown(progress)}: must be True or False")
+    before, after = (
+        None if each is None else real_number(name, each, "s", least=0)
+        for name, each in (("before", before), ("after", after))
+    )
     sample = None if sample is None else real_number("sample", sample, "s", above=0)
     twin = RigidTwin(robot)
     require_tree(twin.system, "inversion")
@@ -186,27 +187,14 @@ def invert(
         path.require_smooth(jerk=springs and output != "joints" and method != "quasi-static")
         constraint = OutputConstraint(twin, place, path)
         if output == "joints":
-            return invert_with_driven_joints(constraint, given["before"] or 0.0, given["after"], sample, progress)
+            return invert_with_driven_joints(constraint, before or 0.0, after, sample, progress)
         with InversionProgress(1.0, progress) as bar:
 
             def report(share: float) -> None:
                 bar.update(share)
                 interrupts.check()
 
-            return BoundedMotionSearch(constraint, method, given["before"], given["after"], sample, report).solve()
-
-
-def _require_choices(method: Any, output: Any, progress: Any) -> None:
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"method = {shown(method)}: must be one of {', '.join(METHODS)}{suggestion(method, METHODS)}")
-    if isinstance(output, str) and output == "joints" and method != METHODS[0]:
-        raise ValueError(f"method = {shown(method)}: joints as output are driven forwards in time; leave it out")
-    if progress is not None and not isinstance(progress, bool):
-        raise ValueError(f"progress = {shown(progress)}: must be True or False")
-
-
-def _check_duration(name: str, given: Any) -> float | None:
-    return None if given is None else real_number(name, given, "s", least=0)
+            return BoundedMotionSearch(constraint, method, before, after, sample, report).solve()
 
 
 def _output_point(system: System, output: Any) -> tuple[str, float | None]:

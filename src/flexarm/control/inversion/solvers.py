@@ -53,7 +53,7 @@ class SmallMotionsAtRest:
         """Return M, D, K, B and C."""
         system, rest = self.constraint.system, np.zeros_like(self.q)[None]
         found = system.linearization(self.q)
-        slope = self.constraint.statics(self.q[None], rest, rest, self.goals)[1][0]
+        slope = self.constraint.residual(self.q[None], rest, rest, self.goals, "q")[1][0]
         C = slope[len(self.constraint.passive) :]
         return found.M, found.G + found.D, found.K, system.input_matrix, C
 
@@ -95,10 +95,7 @@ def actuation_windows(ends: list[SmallMotionsAtRest], duration: float) -> tuple[
 
 @dataclass(frozen=True)
 class PeriodicCollocation:
-    """Collocation on a periodic grid with distances `step` (s), about a static motion (n, nq).
-
-    All motions differ from the static one by a periodic one.
-    """
+    """Collocation of motions that differ periodically from a static one (n, nq), with time steps `step` (s)."""
 
     constraint: OutputConstraint
     goals: ReferenceSamples
@@ -134,7 +131,7 @@ class PeriodicCollocation:
         for k in range(MAX_ITERATIONS):
             report(k / MAX_ITERATIONS)
             v, a = self.rates(q, pace)
-            rows, *slopes = self.constraint.slopes(q, v, a, self.goals)
+            rows, *slopes = self.constraint.residual(q, v, a, self.goals, "qva")
             change = self._correction(rows[:, :, 0], slopes, pace) * sizes
             size = float(np.abs(change / sizes).max())
             if not np.isfinite(size) or (k > 3 and size > 4 * last):
@@ -174,14 +171,11 @@ class PeriodicCollocation:
 
 
 def static_postures(constraint: OutputConstraint, goals: ReferenceSamples, loaded: bool) -> Array:
-    """Return postures (n, nq) with the output on the path and links deflected by gravity.
-
-    If `loaded`, they are also deflected by the inertia of the rigid twin.
-    """
+    """Return postures (n, nq) on the path, deflected by gravity and, if `loaded`, by the inertia of the rigid twin."""
     v, a = (goals.v, goals.a) if loaded else (np.zeros_like(goals.v), np.zeros_like(goals.a))
     q, sizes, last = goals.q.copy(), constraint.system.sizes, np.inf
     for _ in range(MAX_ITERATIONS):
-        rows, slope = constraint.statics(q, v, a, goals)
+        rows, slope = constraint.residual(q, v, a, goals, "q")
         change = np.linalg.solve(slope * sizes, -rows)[:, :, 0]
         size = float(np.abs(change).max(initial=0.0))
         if not np.isfinite(size):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from flexarm.control.per_joint import usual_gains
 from flexarm.dynamics.system import System
+from flexarm.foundation.messages import format_number
 from flexarm.studio.compute import compare_deflections
-from flexarm.studio.control import FEEDBACKS, NO_FEEDBACK, SHAPERS, Control, start_posture
+from flexarm.studio.control import FEEDBACKS, NO_CONTROL, NO_FEEDBACK, SHAPERS, Control, start_posture
 from flexarm.studio.panels.view import UNCONTROLLED_GHOST
 from flexarm.studio.panels.widgets import (
     add_number_box,
     format_gain,
-    format_number,
     on_click,
     on_input,
     parse_gain,
@@ -40,11 +40,10 @@ GAIN_FIELDS = {  # label, hint
     "kd": ("kd", "N m s/rad or N s/m; for computed torque 1/s"),
     "weight": ("lqr weight", "weight of the squares of joint errors (rad or m)"),
     "effort": ("lqr effort", "weight of the squares of torques and forces (N m or N)"),
-}
-NUMBER_FIELDS = {
     "strain_gain": ("strain gain", "gain of the moment of the bent link at its joint, no unit"),
     "strain_rate": ("strain rate (s)", "gain of the rate of that moment"),
 }
+STRAIN_GAINS = ("strain_gain", "strain_rate")
 GAINS_OF_FEEDBACK = {
     "none": (),
     "pd": ("kp", "kd"),
@@ -58,8 +57,8 @@ class ControlPanel:
     """The fields of a page's control."""
 
     def __init__(self, page: Page) -> None:
-        gui, default = page.client.gui, Control()
-        self._page, self._gui, self._plant = page, gui, default.plant
+        gui, default = page.client.gui, NO_CONTROL
+        self._page, self._plant = page, default.plant
         self._shaper = gui.add_dropdown("shaper", SHAPERS, initial_value=default.shaper)
         self._feedback = gui.add_dropdown("feedback", FEEDBACKS, initial_value=default.feedback)
         self._gravity = gui.add_checkbox("+ gravity", default.gravity)
@@ -76,10 +75,6 @@ class ControlPanel:
             name: gui.add_text(label, format_gain(getattr(default, name)), hint=hint)
             for name, (label, hint) in GAIN_FIELDS.items()
         }
-        self._numbers = {
-            name: add_number_box(gui, label, getattr(default, name), hint)
-            for name, (label, hint) in NUMBER_FIELDS.items()
-        }
         self._design_fixed = gui.add_checkbox("design stays", False, hint=DESIGN_HINT)
         gui.add_markdown(EXPLANATION)
         self._show_fields(default)
@@ -89,9 +84,9 @@ class ControlPanel:
 
         on_input(switch(back=True, suit=True), self._feedback, self._strain)
         on_input(switch(back=True), self._shaper, self._gravity, self._design_fixed)
-        on_input(switch(back=False), *self._gains.values(), *self._numbers.values(), self._travel_time)
+        on_input(switch(back=False), *self._gains.values(), self._travel_time)
         on_input(self._on_bandwidth, self._bandwidth)
-        on_click(lambda: page.submit(self._compare), self._compare_button)
+        on_click(lambda: page.act(self._compare), self._compare_button)
 
     def _on_bandwidth(self) -> None:
         self._bandwidth_typed = bool(str(self._bandwidth.value).strip())
@@ -115,10 +110,8 @@ class ControlPanel:
             if suit:
                 self._show_numbers(control)
         except Exception as error:
-            if back and page.case is not None:
-                self.show(page.case.control)
-            elif back:
-                self.show(Control())
+            if back:
+                self.show(NO_CONTROL if page.case is None else page.case.control)
             else:
                 page.control_error = error
             raise
@@ -133,26 +126,17 @@ class ControlPanel:
         usual = usual_gains(system, start_posture(system, page.case.arguments_without_control(system)), bandwidth)
         if not self._bandwidth_typed:
             self._bandwidth.value = format_number(usual.bandwidth)
-        model = control.feedback == "computed torque"
-        return replace(
-            control,
-            kp=usual.kp_law if model else usual.kp,
-            kd=usual.kd_law if model else usual.kd,
-            ki=usual.ki,
-            weight=1.0,
-            effort=usual.effort,
-        )
+        kp, kd = (usual.kp_law, usual.kd_law) if control.feedback == "computed torque" else (usual.kp, usual.kd)
+        return replace(control, kp=kp, kd=kd, ki=usual.ki, weight=1.0, effort=usual.effort)
 
     def _compare(self) -> None:
-        self._page.reset_status()
-        self._page.view.toggle_uncontrolled_ghost()
-        self._page.redraw()
+        self._page.view.toggle_ghost(UNCONTROLLED_GHOST)
 
     def update(self) -> None:
         """Show the deflections with and without control, if the run without control is a ghost."""
         page = self._page
         without = page.view.ghost_runs.get(UNCONTROLLED_GHOST)
-        text = "" if without is None or page.result is None else compare_deflections(page.result.run, without)
+        text = "" if without is None else compare_deflections(page.shown.run, without)
         if text or self._comparison.visible:
             self._comparison.content, self._comparison.visible = text, bool(text)
 
@@ -161,9 +145,8 @@ class ControlPanel:
         """The control that the fields describe."""
         goals = {link: str(handle.value).strip() for link, handle in self._goals.items()}
         goals = {} if self._feedback.value == "none" else goals  # set points need feedback
-        numbers: dict[str, Any] = {
-            **{name: parse_gain(handle.value, GAIN_FIELDS[name][0]) for name, handle in self._gains.items()},
-            **{name: parse_number(handle.value, NUMBER_FIELDS[name][0]) for name, handle in self._numbers.items()},
+        gains: dict[str, Any] = {
+            name: parse_gain(handle.value, GAIN_FIELDS[name][0]) for name, handle in self._gains.items()
         }
         return Control(
             shaper=str(self._shaper.value),
@@ -173,7 +156,7 @@ class ControlPanel:
             plant=self._design_robot(),
             goals={link: parse_number(text, f"set point of {link}") for link, text in goals.items() if text},
             travel_time=parse_number(self._travel_time.value, "within"),
-            **numbers,
+            **gains,
         )
 
     def _design_robot(self) -> Robot | None:
@@ -200,29 +183,27 @@ class ControlPanel:
             for handle in self._goals.values():
                 handle.value = ""
 
-    def offer(self, units: dict[str, str]) -> None:
-        """Show the set points of another robot; `units` by link."""
+    def offer(self, system: System | None) -> None:
+        """Show the set points of another robot."""
+        inputs = [] if system is None else zip(system.actuators, system.input_units, strict=True)
+        units = {each.link: "rad" if unit == "N m" else "m" for each, unit in inputs}
         for handle in self._goals.values():
             handle.remove()
         self._bandwidth.value, self._bandwidth_typed = "", False
         self._folder.visible = bool(units)
         with self._folder:
-            self._goals = {
-                link: self._gui.add_text(f"{link} ({unit})", "", hint=GOAL_HINT) for link, unit in units.items()
-            }
+            add_text = self._page.client.gui.add_text
+            self._goals = {link: add_text(f"{link} ({unit})", "", hint=GOAL_HINT) for link, unit in units.items()}
         on_input(lambda: self._page.submit_run(self._apply_goals), *self._goals.values())
 
     def _show_fields(self, control: Control) -> None:
         """Show the gains that a control uses."""
+        used = (*GAINS_OF_FEEDBACK[control.feedback], *(STRAIN_GAINS if control.strain else ()))
         for name, handle in self._gains.items():
-            handle.visible = name in GAINS_OF_FEEDBACK[control.feedback]
-        for handle in self._numbers.values():
-            handle.visible = control.strain
+            handle.visible = name in used
         self._bandwidth.visible = control.feedback != "none" or control.strain
 
     def _show_numbers(self, control: Control) -> None:
         for name, handle in self._gains.items():
             handle.value = format_gain(getattr(control, name))
-        for name, handle in self._numbers.items():
-            handle.value = format_number(getattr(control, name))
         self._travel_time.value = format_number(control.travel_time)

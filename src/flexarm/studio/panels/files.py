@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from flexarm.foundation.messages import collect_warnings, shown
 from flexarm.results.run import Run
 from flexarm.studio.compute import Result
-from flexarm.studio.export_python import export_program
+from flexarm.studio.export_python import Program
 from flexarm.studio.files import encode_run, encode_yaml, read_upload, safe_file_name
 from flexarm.studio.panels.view import RESERVED_NAMES
 from flexarm.studio.panels.widgets import on_click, on_input, text_box
-from flexarm.studio.sweep_members import SweepResults
+from flexarm.studio.sweeps import SweepResults
 
 if TYPE_CHECKING:
     from flexarm.studio.page import Page
@@ -25,7 +25,7 @@ class KeptPanel:
     """The fields for the runs that a page keeps."""
 
     def __init__(self, page: Page) -> None:
-        self._page, gui = page, page.client.gui
+        self._page, self._count, gui = page, 0, page.client.gui
         self._keep_button = gui.add_button("Keep this run to compare")
         self._text = gui.add_html("", visible=False)
         self._which = gui.add_dropdown("kept", ("-",), initial_value="-", visible=False)
@@ -33,44 +33,35 @@ class KeptPanel:
         self._name.visible = False
         self._drop = gui.add_button("Forget this run", visible=False)
 
-        on_click(lambda: page.submit(self.keep), self._keep_button)
-        on_input(lambda: page.submit(self._choose), self._which)
-        on_input(self._on_name, self._name)
-        on_click(lambda: page.submit(self.drop), self._drop)
-
-    def _on_name(self) -> None:
-        name = str(self._name.value)
-        self._page.submit(lambda: self.rename(name))
+        on_click(lambda: page.act(self.keep), self._keep_button)
+        on_input(lambda: page.act(self._choose), self._which)
+        on_input(lambda: page.act(self.rename), self._name)
+        on_click(lambda: page.act(self.drop), self._drop)
 
     def keep(self) -> None:
         """Keep the current run for comparison."""
         page = self._page
-        page.reset_status()
-        if page.result is not None:
-            page.kept_count += 1
-            while (name := f"run {page.kept_count}") in page.kept:  # a name that the user gave to another run
-                page.kept_count += 1
-            self.add_run(name, page.result)
+        assert page.result is not None
+        self._count += 1
+        while (name := f"run {self._count}") in page.kept:  # a name that the user gave to another run
+            self._count += 1
+        self.add_run(name, page.result)
 
-    def rename(self, name: str) -> None:
-        """Rename the chosen run."""
-        page, before, name = self._page, str(self._which.value), name.strip()
-        page.reset_status()
+    def rename(self) -> None:
+        """Give the chosen run the typed name."""
+        page, before, name = self._page, str(self._which.value), str(self._name.value).strip()
         if before not in page.kept or name in ("", before):  # an empty name may be incomplete
             return
         if name in page.kept or name in RESERVED_NAMES:
             raise ValueError(f"its name = {shown(name)}: must differ from the names of other runs and ghosts")
-        found = {name if each == before else each: result for each, result in page.kept.items()}
-        page.kept.clear()
-        page.kept.update(found)
-        page.view.renamed(before, name, list(page.kept))
+        page.kept = {name if each == before else each: result for each, result in page.kept.items()}
+        page.view.offer(list(page.kept), (before, name))
         self._list(name, typed=True)
         page.redraw()
 
     def drop(self) -> None:
         """Remove the chosen run."""
         page = self._page
-        page.reset_status()
         if page.kept.pop(str(self._which.value), None) is not None:
             page.view.offer(list(page.kept))
             self._list(next(reversed(page.kept), ""))
@@ -99,14 +90,11 @@ class KeptPanel:
         self._which.value = name if name in kept else "-"
         if not typed:
             self._name.value = name
-        listed = ", ".join(kept)
-        self._text.content = text_box(
-            f"{len(kept)} of at most {MAX_KEPT_RUNS} runs kept: {listed}. Show them by View, ghost."
-        )
+        count = f"{len(kept)} of at most {MAX_KEPT_RUNS} runs kept"
+        self._text.content = text_box(f"{count}: {', '.join(kept)}. Show them by View, ghost.")
 
 
 OPEN_LABEL = "Open robot, run or sweep (.yaml, .nc)"
-CODE_HTML = '<pre style="overflow:auto;font-size:11px;margin:6px 10px;padding:6px;background:#f4f6f8">{}</pre>'
 
 
 class FilesPanel:
@@ -120,7 +108,7 @@ class FilesPanel:
         self._kind = gui.add_dropdown(
             "save", ("YAML", "Python", "NetCDF", "CSV", "PNG", "GIF", "MP4"), initial_value="YAML"
         )
-        self._save = gui.add_button("Save")
+        save = gui.add_button("Save")
         self._code = gui.add_html("", visible=False)
 
         async def uploaded(event: Any) -> None:
@@ -128,11 +116,7 @@ class FilesPanel:
             page.submit_run(lambda: self.receive(file.name, file.content))
 
         self._open.on_upload(uploaded)
-        on_click(self._on_save, self._save)
-
-    def _on_save(self) -> None:
-        kind = str(self._kind.value)
-        self._page.submit(lambda: self._save_as(kind))
+        on_click(lambda: page.act(self.save), save)
 
     def clear(self) -> None:
         """Remove the text of the previous case."""
@@ -141,7 +125,6 @@ class FilesPanel:
 
     def receive(self, name: str, content: bytes) -> None:
         """Open a file from the browser."""
-        self._page.reset_status()
         with collect_warnings() as messages:
             found = read_upload(name, content)
         if isinstance(found, SweepResults):
@@ -151,34 +134,28 @@ class FilesPanel:
         else:
             self._page.open(found, warned=messages)
 
-    def _save_as(self, kind: str) -> None:
+    def save(self) -> None:
         """Send the run, the case or a picture of the chosen kind to the browser."""
-        page = self._page
-        assert page.result is not None
-        page.reset_status()
-        stem = safe_file_name(page.result.system.robot.name)
-        if kind in ("YAML", "Python"):
-            if page.case is None:
-                raise ValueError("a recorded run has no simulation to write; save it as NetCDF")
-            gaps: tuple[str, ...] = ()
-            if kind == "YAML":
-                text = encode_yaml(page.case)
-            else:
-                program = export_program(page.case)
-                text, gaps = program.text.encode(), program.gaps
-            self._code.content = CODE_HTML.format(html.escape(text.decode()))
-            self._code.visible = True
-            self._download(f"{stem}.{'yaml' if kind == 'YAML' else 'py'}", text)
-            if gaps:
+        page, kind = self._page, str(self._kind.value)
+        stem = safe_file_name(page.shown.system.robot.name)
+        if kind in ("PNG", "GIF", "MP4"):
+            page.pictures.save(kind.lower(), stem)
+        elif kind in ("NetCDF", "CSV"):
+            ending = {"NetCDF": "nc", "CSV": "csv"}[kind]
+            page.download(f"{stem}.{ending}", encode_run(page.shown.run, ending))
+        elif page.case is None:
+            raise ValueError("a recorded run has no simulation to write; save it as NetCDF")
+        elif kind == "YAML":
+            self._download_text(f"{stem}.yaml", encode_yaml(page.case))
+        else:
+            program = Program(page.case)
+            self._download_text(f"{stem}.py", program.text)
+            if program.gaps:
                 raise ValueError(
-                    f"save as Python: {', '.join(gaps)}: Python objects cannot be exported; "
+                    f"save as Python: {', '.join(program.gaps)}: Python objects cannot be exported; "
                     "insert them in place of from_python"
                 )
-        elif kind in ("PNG", "GIF", "MP4"):
-            page.pictures.save(kind.lower(), stem)
-        else:
-            ending = {"NetCDF": ".nc", "CSV": ".csv"}[kind]
-            self._download(f"{stem}{ending}", encode_run(page.result.run, ending))
 
-    def _download(self, name: str, content: bytes) -> None:
-        self._page.client.send_file_download(name, content, save_immediately=True)
+    def _download_text(self, name: str, text: str) -> None:
+        self._code.content, self._code.visible = f"<pre class='studio-code'>{html.escape(text)}</pre>", True
+        self._page.download(name, text.encode())

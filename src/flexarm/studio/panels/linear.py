@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,9 +57,9 @@ class ModesPanel:
         self._choice = gui.add_dropdown("animate", (NO_MODE,), initial_value=NO_MODE)
         self._table = gui.add_markdown("")
 
-        on_click(lambda: page.submit(self.compute), self._compute)
-        on_input(lambda: page.submit(self.compute), self._joints)
-        on_input(lambda: page.submit(self.choose), self._choice)
+        on_click(lambda: page.act(self.compute), self._compute)
+        on_input(lambda: page.act(self.compute), self._joints)
+        on_input(lambda: page.act(self.choose), self._choice)
 
     @property
     def chosen_name(self) -> str:
@@ -81,42 +82,36 @@ class ModesPanel:
     def compute(self) -> None:
         """Compute and list the modes at the current time, and animate the first."""
         page = self._page
-        if page.result is None or page.frames is None:
-            return
-        page.reset_status()
-        system = page.result.system
-        posture = joint_posture(system, page.frames, page.timeline.time)
+        system, posture = posture_shown(page)
         holds = locked_joints(system, posture) if self._joints.value == LOCKED else dict[str, Hold]()
         self._modes = found = modes(system, q=posture, joints=holds)
         lowest = REST_TOLERANCE * float(found.frequencies.max(initial=0.0))
-        self._listed = [k for k in range(len(found)) if not found.rigid[k] and found.frequencies[k] > lowest][
-            :MAX_MODE_COUNT
-        ]
-        rows = [(n + 1, found.frequencies[k], 100 * found.damping_ratios[k]) for n, k in enumerate(self._listed)]
-        joints = f"At the posture of {page.timeline.time:.4g} s, {_describe_joints(holds)}:\n\n"
-        self._table.content = f"{joints}| mode | Hz | damping % |\n|---|---|---|\n" + "\n".join(
-            f"| {n} | {hertz:.4g} | {ratio:.3g} |" for n, hertz, ratio in rows
-        )
+        vibrating = (k for k in range(len(found)) if not found.rigid[k] and found.frequencies[k] > lowest)
+        self._listed = list(islice(vibrating, MAX_MODE_COUNT))
+        rows = [(n, found.frequencies[k], 100 * found.damping_ratios[k]) for n, k in enumerate(self._listed, 1)]
         self._choice.options = (NO_MODE, *(f"mode {n}: {hertz:.4g} Hz" for n, hertz, _ in rows))
         self._choice.value = self._choice.options[1] if rows else NO_MODE
         unstable = sum(kind == "unstable" for kind in found.kinds)
-        if not rows and not unstable:
-            self._table.content = f"{joints}There are no vibration modes: links and drives are rigid."
+        lines = [f"At the posture of {page.timeline.time:.4g} s, {_describe_joints(holds)}:", ""]
+        if rows:
+            lines += ["| mode | Hz | damping % |", "|---|---|---|"]
+            lines += [f"| {n} | {hertz:.4g} | {ratio:.3g} |" for n, hertz, ratio in rows]
         if unstable:
-            self._table.content += (
-                f"\n\n{unstable} of the modes do not vibrate but grow: the robot is unstable in this posture."
-            )
+            lines += ["", f"{unstable} of the modes do not vibrate but grow: the robot is unstable in this posture."]
+        elif not rows:
+            lines.append("There are no vibration modes: links and drives are rigid.")
+        self._table.content = "\n".join(lines)
         self.choose()
 
     def choose(self) -> None:
         """Animate the chosen mode."""
         page, chosen = self._page, str(self._choice.value)
-        if self._modes is None or page.frames is None or chosen == NO_MODE:
+        if self._modes is None or chosen == NO_MODE:
             page.shape = None
             page.show()
             return
         number = list(self._choice.options).index(chosen) - 1
-        page.shape = animate_mode(page.frames, self._modes, self._listed[number])
+        page.shape = animate_mode(page.shown, self._modes, self._listed[number])
 
 
 def _describe_joints(holds: Mapping[str, Hold]) -> str:
@@ -129,18 +124,18 @@ def _describe_joints(holds: Mapping[str, Hold]) -> str:
     return f"{', '.join(locked) or 'no joint'} locked, and {', '.join(names)} free because of the loops"
 
 
-def joint_posture(system: System, frames: MeshFrames, time: float) -> dict[str, float]:
-    """Return the joint coordinates at a time by name, with straight links."""
-    q = frames.q(frames.index(time))
-    return {each.name: float(q[each.index]) for each in system.coordinates if each.kind == "joint"}
+def posture_shown(page: Page) -> tuple[System, dict[str, float]]:
+    """Return the robot and its joint coordinates at the time shown by name, with straight links."""
+    system, q = page.shown.system, page.shown.q(page.shown.index(page.timeline.time))
+    return system, {each.name: float(q[each.index]) for each in system.coordinates if each.kind == "joint"}
 
 
 def animate_mode(frames: MeshFrames, found: ModeSet, mode: int) -> ModeAnimation:
     """Return the animation of a mode with a visible amplitude."""
     shape = found.shapes[:, mode].real
     small = TRIAL_AMPLITUDE * shape / np.abs(shape / found.system.sizes).max()
-    moved = np.linalg.norm(frames.posture(found.q + small) - frames.posture(found.q), axis=-1).max()
-    return ModeAnimation(found.q, small * MODE_AMPLITUDE * sum(frames.link_lengths) / max(float(moved), 1e-12))
+    moved = np.linalg.norm(np.diff(frames.mesh.corners(np.stack([found.q, found.q + small])), axis=0), axis=-1).max()
+    return ModeAnimation(found.q, small * MODE_AMPLITUDE * frames.mesh.size / max(float(moved), 1e-12))
 
 
 FIGURE_SIZE_INCH = (4.4, 4.2)
@@ -154,13 +149,13 @@ class ResponsePanel:
         self._page, self._gui = page, page.client.gui
         self._input = self._gui.add_dropdown("input", ("-",), initial_value="-")
         self._output = self._gui.add_text("output", "tip.y")
-        self._is_typed = False
+        self._is_typed, self._default_output = False, ""
         self._compute = self._gui.add_button("Response at the posture shown")
         self._text = self._gui.add_markdown("")
         self._folder = self._gui.add_folder(None)
         self._drawn: list[Any] = []
 
-        on_click(lambda: page.submit(self.compute), self._compute)
+        on_click(lambda: page.act(self.compute), self._compute)
         on_input(self._on_output, self._output)
 
     def _on_output(self) -> None:
@@ -173,12 +168,10 @@ class ResponsePanel:
             self._input.options = names
             self._input.value = names[0]
             self._is_typed = False
-        default = default_output(result.run)
-        if not self._is_typed and self._output.value != default:
-            self._output.value = default
-        text = describe_outputs(result.system, default)
-        if self._text.content != text:
-            self._text.content = text
+        self._default_output = default_output(result.run)
+        if not self._is_typed:
+            self._output.value = self._default_output
+        self._text.content = describe_outputs(result.system, self._default_output)
 
     def clear(self) -> None:
         """Remove the responses of the previous run."""
@@ -189,16 +182,12 @@ class ResponsePanel:
     def compute(self) -> None:
         """Compute and show the response at the current time."""
         page = self._page
-        if page.result is None or page.frames is None:
-            return
-        page.reset_status()
-        system = page.result.system
+        system, posture = posture_shown(page)
         if not system.inputs:
             raise ValueError("response: no joint of this robot has an actuator")
-        posture = joint_posture(system, page.frames, page.timeline.time)
         given = str(self._input.value)
         if not self._is_typed:
-            self._output.value = output_driven_by(system, posture, given) or default_output(page.result.run)
+            self._output.value = output_driven_by(system, posture, given) or self._default_output
         output = str(self._output.value).strip()
         model = linearize(system, q=posture, inputs=[given], outputs=[output])
         if not np.abs(model.frf(TEST_FREQUENCIES_HZ)).max(initial=0.0) > 0:

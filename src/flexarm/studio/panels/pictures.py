@@ -1,167 +1,153 @@
-"""Panel to save the view as a picture or a video, with progress."""
+"""Panel to save the view as a picture or a film, which the browser draws with the page's camera."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
+import tempfile
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.foundation.progress import format_time_left
+from flexarm.plotting.films import FILM_WRITERS, encode_png, frame_times, require_available
+from flexarm.studio.mesh_frames import map_colours
 from flexarm.studio.panels.linear import MODE_PERIOD_S
-from flexarm.studio.panels.widgets import on_click, text_box
-from flexarm.studio.rendering import FPS, VideoCancelled, ViewRenderer, encode_png, encode_video, require_kind
-from flexarm.studio.scene import ViewCamera, ViewState
+from flexarm.studio.panels.widgets import BackgroundTask, TaskCancelled
+from flexarm.studio.scene import ViewState
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from flexarm.studio.page import Page
 
+FPS = 25  # a GIF stores durations in hundredths of a second
 MAX_SIDE_PX = {"png": 2000, "gif": 720, "mp4": 1600}  # all frames of a GIF are in memory
-PROGRESS_INTERVAL_S = 0.2
+RENDER_TIMEOUT_S = 30.0
+TEXT_COLOUR = (40, 40, 40)
 
 Frame = tuple[ViewState, str]  # view and caption
 
 
 class PicturesPanel:
-    """The fields of a page's video.
+    """Pictures of the view, and the fields of a film.
 
-    A video shows the view at the time of the request and is drawn in a thread of its own; the page remains usable.
+    A film shows the view at the time of the request. The page remains usable meanwhile, but its view shows the film.
     """
 
     def __init__(self, page: Page) -> None:
-        self._page, gui = page, page.client.gui
-        self._thread: threading.Thread | None = None
-        self._cancelled = False
-        self._progress_bar = gui.add_progress_bar(0.0, visible=False)
-        self._text = gui.add_html("", visible=False)
-        self._cancel = gui.add_button("Cancel the film", visible=False)
-
-        on_click(self._on_cancel, self._cancel)
-
-    def _on_cancel(self) -> None:
-        self._cancelled = True
-
-    @property
-    def is_busy(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
+        self._page = page
+        self.task = BackgroundTask(page, "film", "frames")
 
     def save(self, kind: str, stem: str) -> None:
         """Send the view as "png", "gif" or "mp4" to the browser."""
         page = self._page
-        assert page.frames is not None
-        name = f"{stem}.{kind}"
+        self.task.require_idle()
+        picture = _Picture(page, kind)
         if kind == "png":
-            renderer, frame = self._create_renderer(kind), self._current_frame()
-            page.client.send_file_download(name, encode_png(renderer.render(*frame)), save_immediately=True)
+            image = picture.render(page.view_state(), self._caption(page.shown.index(page.timeline.time)))
+            page.download(f"{stem}.png", encode_png(image))
             return
-        if self.is_busy:
-            raise ValueError("save: a video is being drawn already; cancel it, or wait until it is ready")
-        require_kind(kind)
-        renderer, frames, order = self._create_renderer(kind), *self._frames_in_order()
-        self._cancelled = False
-        self._set_visible(True)
-        self._show_progress(0, len(order), 0.0)
+        require_available(f".{kind}")
+        frames, order = self._frames_in_order()
 
-        def work() -> None:
-            problem: Exception | None = None
+        def record() -> bytes:
             try:
-                content = encode_video(
-                    kind, len(order), _cached_images(renderer, frames, order), self._watch(len(order))
-                )
-                page.client.send_file_download(name, content, save_immediately=True)
-            except VideoCancelled:
-                pass
-            except Exception as error:
-                problem = error
-            if not page.closed:
-                self._set_visible(False)
-                if problem is not None:
-                    page.submit_error(problem)
+                return self._encode(kind, frames, order, picture)
+            finally:
+                page.submit(page.scene.release)
 
-        self._thread = threading.Thread(target=work, daemon=True, name=f"video of page {page.client.client_id}")
-        self._thread.start()
+        self.task.start(record, lambda content: page.download(f"{stem}.{kind}", content))
+        page.scene.hold()
 
-    # --- frames ---
+    def _encode(self, kind: str, frames: list[Frame], order: list[int], picture: _Picture) -> bytes:
+        image = lru_cache(maxsize=1)(lambda k: picture.render(*frames[k]))  # repeated frames are rendered once
 
-    def _create_renderer(self, kind: str) -> ViewRenderer:
+        def images() -> Iterator[Image.Image]:
+            for done, k in enumerate(order):
+                if self.task.is_cancelled:
+                    raise TaskCancelled
+                self.task.report(done, len(order))
+                yield image(k)
+
+        samples = [image(order[k]) for k in (0, len(order) // 2, -1)]
+        with tempfile.TemporaryDirectory(prefix="flexarm-studio-") as folder:
+            path = Path(folder) / f"film.{kind}"
+            FILM_WRITERS[path.suffix](str(path), images(), FPS, samples)
+            return path.read_bytes()
+
+    def _caption(self, k: int) -> str:
         page = self._page
-        assert page.frames is not None
-        assert page.ground is not None
-        factors = {"deflections": page.view.magnify, "sections": page.view.thicken}
-        title = [page.frames.system.robot.name, *(f"{name} x {each:g}" for name, each in factors.items() if each != 1)]
-        labels = page.view.legend_labels if page.shape is None else None
-        return ViewRenderer(
-            ViewCamera.from_page(page.client.camera, MAX_SIDE_PX[kind]),
-            page.ground,
-            page.view.tip_path,
-            labels,
-            ", ".join(title),
-        )
-
-    def _current_frame(self) -> Frame:
-        page = self._page
-        assert page.frames is not None
-        if page.shape is not None:
-            return page.view.posture_state(page.frames, page.shape.posture(time.monotonic())), page.modes.chosen_name
-        return self._frame(page.frames.index(page.timeline.time))
-
-    def _frame(self, k: int) -> Frame:
-        frames = self._page.frames
-        assert frames is not None
-        return self._page.view.view_state(frames, k, playing=True), f"t = {frames.times[k]:.3f} s"
+        return f"t = {page.shown.times[k]:.3f} s" if page.shape is None else page.modes.chosen_name
 
     def _frames_in_order(self) -> tuple[list[Frame], list[int]]:
         """Return all distinct frames and their order: the run at the page's speed, or a period of a mode."""
-        page = self._page
-        assert page.frames is not None
+        page, frames = self._page, self._page.shown
         if page.shape is not None:
             times = np.arange(int(MODE_PERIOD_S * FPS)) / FPS
-            shown = [page.view.posture_state(page.frames, page.shape.posture(each)) for each in times]
-            return [(each, page.modes.chosen_name) for each in shown], list(range(len(times)))
-        from flexarm.plotting.animate import require_frames  # imports Matplotlib, which pages load only when needed
-
-        begin, end = float(page.frames.times[0]), float(page.frames.times[-1])
-        require_frames(end - begin, FPS, page.timeline.speed)
-        step = page.timeline.speed / FPS
-        times = np.append(np.arange(begin, end - 1e-6 * step, step), end)
-        indices, order = np.unique([page.frames.index(each) for each in times], return_inverse=True)
-        return [self._frame(int(k)) for k in indices], order.tolist()
-
-    # --- progress ---
-
-    def _watch(self, count: int) -> Callable[[int], None]:
-        begin = last = time.monotonic()
-
-        def report(done: int) -> None:
-            nonlocal last
-            now = time.monotonic()
-            if self._cancelled or self._page.closed:
-                raise VideoCancelled
-            if now - last > PROGRESS_INTERVAL_S:
-                last = now
-                self._show_progress(done, count, done / (now - begin))
-
-        return report
-
-    def _show_progress(self, done: int, count: int, pace: float) -> None:
-        self._progress_bar.value = 100.0 * done / count
-        self._text.content = text_box(f"video: {done} of {count} frames, {format_time_left(count - done, pace)}")
-
-    def _set_visible(self, visible: bool) -> None:
-        for handle in (self._progress_bar, self._text, self._cancel):
-            handle.visible = visible
+            states = [page.view.posture_state(frames, page.shape.posture(each)) for each in times]
+            return [(each, self._caption(0)) for each in states], list(range(len(times)))
+        times = frame_times(frames.times[0], frames.times[-1], FPS, page.timeline.speed)
+        indices, order = np.unique([frames.index(each) for each in times], return_inverse=True)
+        return [(page.view.view_state(frames, k, True), self._caption(k)) for k in indices.tolist()], order.tolist()
 
 
-def _cached_images(renderer: ViewRenderer, frames: list[Frame], order: list[int]) -> Any:
-    """Return a function that renders a frame by its number; repeated frames are rendered once."""
-    last: tuple[int, Any] = (-1, None)
+class _Picture:
+    """A picture by the browser with the page's camera, name, factors and legend at the time of the request."""
 
-    def image(k: int) -> Any:
-        nonlocal last
-        if order[k] != last[0]:
-            last = order[k], renderer.render(*frames[order[k]])
-        return last[1]
+    def __init__(self, page: Page, kind: str) -> None:
+        self._page, camera = page, page.client.camera
+        scale = min(1.0, MAX_SIDE_PX[kind] / max(camera.image_width, camera.image_height))
+        width, height = (max(2, int(scale * each)) for each in (camera.image_width, camera.image_height))
+        self._camera = {"wxyz": camera.wxyz, "position": camera.position, "fov": camera.fov}
+        self._camera |= {"width": width, "height": height}
+        factors = {"deflections": page.view.magnify, "sections": page.view.thicken}
+        names = [page.shown.system.robot.name, *(f"{name} x {each:g}" for name, each in factors.items() if each != 1)]
+        self._title = ", ".join(names)
+        self._legend = page.view.legend_labels if page.shape is None else None
 
-    return image
+    def render(self, state: ViewState, caption: str) -> Image.Image:
+        """Return the picture of a view state; raise an error if the browser draws nothing."""
+        from PIL import Image
+
+        page = self._page
+        page.scene.draw(state)
+        try:
+            found = page.client.get_render(**self._camera, transport_format="png", timeout=RENDER_TIMEOUT_S)
+        except (RuntimeError, TimeoutError) as error:
+            raise ValueError(
+                f"save: the browser drew no picture; its tab must stay open and visible until the end ({error})"
+            ) from None
+        drawn = Image.fromarray(found)
+        image = Image.new("RGB", drawn.size, "white")
+        image.paste(drawn, mask=drawn.getchannel("A"))
+        self._draw_texts(image, caption)
+        return image
+
+    def _draw_texts(self, image: Image.Image, caption: str) -> None:
+        from PIL import Image, ImageDraw
+
+        draw, width, height = ImageDraw.Draw(image), image.width, image.height
+
+        def write(x: float, y: float, text: str, anchor: str, size: int = 14) -> None:
+            draw.text((x, y), text, TEXT_COLOUR, _font(size), anchor, stroke_width=3, stroke_fill="white")
+
+        write(12, 10, self._title, "la")
+        write(width - 12, 10, caption, "ra")
+        if self._legend is not None:
+            quantity, low, high = self._legend
+            length, left, top = min(220, width - 24), 12, height - 46
+            write(left, top - 4, quantity, "ld", 13)
+            bar = np.broadcast_to(map_colours(np.linspace(0, 1, length), 1.0), (14, length, 3))
+            image.paste(Image.fromarray(np.ascontiguousarray(bar)), (left, top))
+            draw.rectangle((left - 1, top - 1, left + length, top + 14), outline=(136, 136, 136))
+            write(left, top + 17, low, "la", 13)
+            write(left + length, top + 17, high, "ra", 13)
+
+
+@cache
+def _font(size: int) -> Any:
+    import matplotlib
+    from PIL import ImageFont
+
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), size)

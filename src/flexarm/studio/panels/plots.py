@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flexarm.plotting.colours import LINE_STYLES
@@ -24,15 +23,10 @@ CURSOR_COLOUR = "#d1495b"
 GHOST_ALPHA = "88"  # hexadecimal opacity
 HUE_STEP_DEG = 137.5  # golden angle, for more curves than there are styles
 GHOST_DASHES = ((4, 3), (2, 2), (8, 3), (1, 3))
-# compact legends without the cursor, which is the last series of each plot
-LEGEND_STYLE = (
-    "<style>.uplot .u-legend{line-height:1.15;margin:0}.uplot .u-legend :is(th,td){padding:0 2px}"
-    ".u-legend .u-series:last-child,.u-over>.u-cursor-pt:last-child{display:none}</style>"
-)
 
 
 class Plot:
-    """One plot with the choice of its quantity."""
+    """One plot with the choice of its quantity; it is created anew if its title, curves or range change."""
 
     def __init__(self, page: Page, number: int) -> None:
         self._page, self._gui = page, page.client.gui
@@ -42,7 +36,7 @@ class Plot:
         self._folder = self._gui.add_folder(None)
         self._drawn: Any = None
         self._curves: Curves | None = None
-        self._layout = _PlotLayout()
+        self._layout: Any = None
 
         on_input(lambda: page.submit(page.plots.update), self._choice)
 
@@ -61,27 +55,28 @@ class Plot:
 
     def _draw(self, name: str) -> None:
         found = self._curves
-        layout = _PlotLayout() if found is None else _PlotLayout.from_curves(found, name)
+        layout = None if found is None else (name, found.unit, list(found.values), _incomplete_range(found))
         if self._drawn is not None and layout != self._layout:
             self._drawn.remove()
             self._drawn = None
         self._layout = layout
         if found is None or not found.values:
             return
-        data = tuple(found.with_cursor(self._page.timeline.time))
         if self._drawn is not None:
-            self._drawn.data = data
+            self.follow()
             return
+        y_range = _incomplete_range(found)
+        scales = {"x": {"time": False}, "now": {"range": CURSOR_RANGE}}
         with self._folder:
             self._drawn = self._gui.add_uplot(
-                data,
+                tuple(found.with_cursor(self._page.timeline.time)),
                 (
                     {"label": "t (s)"},
                     *_series_options(found),
                     {"label": "now", "stroke": CURSOR_COLOUR, "scale": "now"},
                 ),
-                title=html.escape(layout.title),
-                scales=layout.scales,
+                title=html.escape(f"{name} ({found.unit})" if found.unit not in ("", "1") else name),
+                scales=scales if y_range is None else {**scales, "y": {"range": y_range}},
                 axes=({"label": "t (s)", "labelSize": 18, "size": 34}, {"size": 62}),
                 legend={"show": True},
                 height=PLOT_HEIGHT_PX,
@@ -99,7 +94,6 @@ class PlotsPanel:
 
     def __init__(self, page: Page) -> None:
         self._page, self._updated_at = page, 0.0
-        page.client.gui.add_html(LEGEND_STYLE)
         self._plots = [Plot(page, number) for number in range(len(DEFAULT_QUANTITIES))]
 
     def update(self) -> None:
@@ -119,27 +113,13 @@ class PlotsPanel:
                 plot.follow()
 
 
-@dataclass(frozen=True)
-class _PlotLayout:
-    """The layout of a plot; a plot is created anew if it changes, otherwise only its data is replaced."""
-
-    title: str = ""
-    labels: tuple[str, ...] = ()
-    low_high: tuple[float, float] | None = None
-
-    @staticmethod
-    def from_curves(found: Curves, name: str) -> _PlotLayout:
-        title = f"{name} ({found.unit})" if found.unit not in ("", "1") else name
-        if found.is_complete:
-            return _PlotLayout(title, tuple(found.values))
-        low, high = found.range  # uPlot finds no range if some values are not finite
-        margin = 0.05 * (high - low) or max(0.05 * abs(high), 1e-9)
-        return _PlotLayout(title, tuple(found.values), (low - margin, high + margin))
-
-    @property
-    def scales(self) -> dict[str, Any]:
-        y_scale = {} if self.low_high is None else {"y": {"range": self.low_high}}
-        return {"x": {"time": False}, "now": {"range": CURSOR_RANGE}, **y_scale}
+def _incomplete_range(found: Curves) -> tuple[float, float] | None:
+    """Return the range of the y axis if some values are not finite; uPlot finds none then."""
+    if found.is_complete:
+        return None
+    low, high = found.range
+    margin = 0.05 * (high - low) or max(0.05 * abs(high), 1e-9)
+    return low - margin, high + margin
 
 
 def _series_options(found: Curves) -> list[dict[str, Any]]:
@@ -150,12 +130,10 @@ def _series_options(found: Curves) -> list[dict[str, Any]]:
         whole = found.parts.get(label, label)
         name, run = found.ghosts.get(whole, (whole, None))
         style = {"width": 1.5} if run is None else {"width": 1.25, "dash": GHOST_DASHES[run % len(GHOST_DASHES)]}
-        stroke = _curve_colour(main.index(name), pale=run is not None)
+        k, pale = main.index(name), run is not None
+        if k < len(LINE_STYLES):
+            stroke = LINE_STYLES[k][0] + (GHOST_ALPHA if pale else "")
+        else:
+            stroke = f"hsl({HUE_STEP_DEG * k % 360:.0f} 70% {65 if pale else 40}%)"
         drawn.append({"label": html.escape(label), "stroke": stroke, **style})  # names may contain markup
     return drawn
-
-
-def _curve_colour(k: int, pale: bool) -> str:
-    if k < len(LINE_STYLES):
-        return LINE_STYLES[k][0] + (GHOST_ALPHA if pale else "")
-    return f"hsl({HUE_STEP_DEG * k % 360:.0f} 70% {65 if pale else 40}%)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,11 +60,6 @@ class TimeLine:
     def seek(self, time: float) -> None:
         self.time = min(max(time, 0.0), self.end)
 
-    def set_end(self, end: float) -> None:
-        """Set the end; the time stays if it is not beyond the end."""
-        self.end = end
-        self.seek(self.time)
-
 
 SLIDER_INTERVAL_S = 0.1  # while playing
 
@@ -72,7 +68,7 @@ class TimePanel:
     """The fields of playback."""
 
     def __init__(self, page: Page) -> None:
-        self._page, gui = page, page.client.gui
+        self._page, line, gui = page, page.timeline, page.client.gui
         self._updated_at = 0.0
         self._play = gui.add_button("Play")
         self._slider = gui.add_slider("time (s)", 0.0, 1.0, 1e-4, 0.0)
@@ -80,10 +76,10 @@ class TimePanel:
         self._loop = gui.add_checkbox("loop", True)
 
         async def speed_changed(event: Any) -> None:
-            page.timeline.speed, page.timeline.loop = SPEEDS[self._speed.value], bool(self._loop.value)
+            line.speed, line.loop = SPEEDS[self._speed.value], bool(self._loop.value)
 
-        on_click(lambda: page.submit(self._toggle), self._play)
-        on_input(self._on_slider, self._slider)
+        on_click(lambda: page.submit(lambda: self._show_run(line.toggle)), self._play)
+        on_input(lambda: page.submit(lambda: self._show_run(lambda: line.seek(self._slider.value))), self._slider)
         self._speed.on_update(speed_changed)
         self._loop.on_update(speed_changed)
 
@@ -102,28 +98,16 @@ class TimePanel:
             self._updated_at = now
             self._slider.value = min(line.time, self._slider.max)
 
-    def _on_slider(self) -> None:
-        value = float(self._slider.value)
-        self._page.submit(lambda: self._scrub(value))
-
-    def _toggle(self) -> None:
+    def _show_run(self, change: Callable[[], None]) -> None:
+        """Show the run, not a mode, after a change of the time line."""
         self._page.modes.show_run()
-        self._page.timeline.toggle()
-        self._page.show()
-
-    def _scrub(self, value: float) -> None:
-        self._page.modes.show_run()
-        self._page.timeline.seek(value)
+        change()
         self._page.show()
 
 
 NO_COLOURING = "none"
-NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST, ALL_GHOSTS = RESERVED_NAMES = (
-    "none",
-    "rigid twin",
-    "without control",
-    "all kept runs",
-)
+NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST, ALL_GHOSTS = "none", "rigid twin", "without control", "all kept runs"
+RESERVED_NAMES = (NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST, ALL_GHOSTS)
 
 
 class ViewPanel:
@@ -134,22 +118,17 @@ class ViewPanel:
         self._ghosts: dict[str, MeshFrames] = {}
         self._force_arrows: Arrows | None = None
         self._active_colouring = NO_COLOURING
-        self.tip_path: Array | None = None  # None if hidden
         self.legend_labels: tuple[str, str, str] | None = None  # None without a legend
         self._magnify = gui.add_slider("deflection x", 0.0, 50.0, 0.5, 1.0)
         self._thicken = gui.add_slider("sections x", 0.5, 50.0, 0.5, 1.0)
         self._colouring = gui.add_dropdown("colour links by", COLOURINGS, initial_value=NO_COLOURING)
         self._legend = gui.add_html("", visible=False)
-        self._ghost_choice = gui.add_dropdown(
-            "ghost", (NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST), initial_value=NO_GHOST
-        )
+        self._ghost_choice = gui.add_dropdown("ghost", RESERVED_NAMES[:3], initial_value=NO_GHOST)
         self._trace = gui.add_checkbox("trace of the tip", True)
         self._arrows = gui.add_checkbox("torques and loads", False)
 
-        on_input(
-            lambda: page.submit(page.redraw),
-            *(self._magnify, self._thicken, self._colouring, self._ghost_choice, self._trace, self._arrows),
-        )
+        fields = (self._magnify, self._thicken, self._colouring, self._ghost_choice, self._trace, self._arrows)
+        on_input(lambda: page.act(page.redraw), *fields)
 
     @property
     def magnify(self) -> float:
@@ -164,59 +143,54 @@ class ViewPanel:
         self._thicken.max = max(50.0, 2 * factor)
         self._thicken.value = factor
 
-    def offer(self, kept: list[str]) -> None:
-        """Offer runs as ghosts."""
+    def offer(self, kept: list[str], renamed: tuple[str, str] = ("", "")) -> None:
+        """Offer runs as ghosts, of which one may have been renamed."""
         chosen = str(self._ghost_choice.value)
-        options = (NO_GHOST, TWIN_GHOST, UNCONTROLLED_GHOST, *kept, *([ALL_GHOSTS] if len(kept) > 1 else []))
+        chosen = renamed[1] if chosen == renamed[0] else chosen
+        options = (*RESERVED_NAMES[:3], *kept, *([ALL_GHOSTS] if len(kept) > 1 else []))
         self._ghost_choice.options = options
         self._ghost_choice.value = chosen if chosen in options else NO_GHOST
 
-    def renamed(self, before: str, name: str, kept: list[str]) -> None:
-        """Follow the renaming of a kept run."""
-        chosen = self._ghost_choice.value == before
-        self.offer(kept)
-        if chosen:
-            self._ghost_choice.value = name
+    def toggle_ghost(self, name: str) -> None:
+        """Show or hide a ghost."""
+        self._ghost_choice.value = NO_GHOST if self._ghost_choice.value == name else name
+        self._page.redraw()
 
-    def toggle_uncontrolled_ghost(self) -> None:
-        """Show or hide the run without control as a ghost."""
-        self._ghost_choice.value = NO_GHOST if self._ghost_choice.value == UNCONTROLLED_GHOST else UNCONTROLLED_GHOST
-
-    def update(self, frames: MeshFrames) -> list[Exception]:
-        """Prepare colours, arrows and ghosts for other frames; return errors of those that cannot be shown."""
-        problems: list[Exception] = []
+    def update(self, frames: MeshFrames) -> Exception | None:
+        """Prepare colours, arrows and ghosts for other frames; return the error of what cannot be shown."""
+        problem: Exception | None = None
         self._force_arrows = Arrows(frames.system, frames.run, self.magnify) if self._arrows.value else None
         self._active_colouring, self.legend_labels, self._ghosts = NO_COLOURING, None, {}
-        try:
-            self._colour(frames, str(self._colouring.value))
-        except Exception as error:
-            problems.append(error)
+        for prepare in (self._colour, self._compare):
+            try:
+                prepare(frames)
+            except Exception as error:
+                problem = problem or error
         self._legend.visible = self._active_colouring != NO_COLOURING
-        try:
-            for name, other in self.compared_runs().items():
-                self._ghosts[name] = MeshFrames(other.system, other.run, self.magnify, self.thicken)
-        except Exception as error:
-            problems.append(error)
-        return problems
+        return problem
 
     def update_trace(self, frames: MeshFrames) -> None:
         """Show or hide the path of the tip."""
-        self.tip_path = frames.tip_path if self._trace.value else None
-        self._page.scene.set_trace(self.tip_path)
+        self._page.scene.set_trace(frames.tip_path if self._trace.value else None)
 
-    def _colour(self, frames: MeshFrames, colouring: str) -> None:
+    def _colour(self, frames: MeshFrames) -> None:
+        colouring = str(self._colouring.value)
         if colouring != NO_COLOURING:
             largest = float(frames.values(colouring).max(initial=0.0))
             self.legend_labels = legend_labels(colouring, COLOURING_UNITS[colouring], largest)
             self._legend.content = legend_html(self.legend_labels)
         self._active_colouring = colouring
 
+    def _compare(self, frames: MeshFrames) -> None:
+        for name, other in self._compared_runs().items():
+            self._ghosts[name] = MeshFrames(other.system, other.run, self.magnify, self.thicken)
+
     @property
     def ghost_runs(self) -> dict[str, Run]:
         """The runs shown as ghosts, by their names in plots."""
         return {name: frames.run for name, frames in self._ghosts.items()}
 
-    def compared_runs(self) -> dict[str, Result]:
+    def _compared_runs(self) -> dict[str, Result]:
         """Return the runs to compare with, by name."""
         name, page = str(self._ghost_choice.value), self._page
         if name in (TWIN_GHOST, UNCONTROLLED_GHOST):
@@ -228,43 +202,23 @@ class ViewPanel:
             return dict(page.kept)
         return {name: page.kept[name]} if name in page.kept else {}
 
-    def draw(self, frames: MeshFrames, k: int, playing: bool) -> None:
-        """Draw frame k in one transaction."""
-        state = self.view_state(frames, k, playing)
-        with self._page.client.atomic():
-            self._page.scene.show(state)
-
-    def posture(self, frames: MeshFrames, q: Array) -> None:
-        """Draw a posture that is not part of the run."""
-        with self._page.client.atomic():
-            self._page.scene.show(self.posture_state(frames, q))
-
     def view_state(self, frames: MeshFrames, k: int, playing: bool) -> ViewState:
         """Return the content of the view at frame k."""
-        points = frames.points(k) if playing else frames.single_points(k)
-        arrows = {} if self._force_arrows is None else {"arrows": self._force_arrows.at(int(frames.samples[k]))}
+        arrows = None if self._force_arrows is None else self._force_arrows.at(int(frames.samples[k]))
         ghosts = self._ghost_state(float(frames.times[k]), playing)
-        return ViewState(
-            points,
-            frames.faces,
-            frames.colours(k, self._active_colouring),
-            ghosts,
-            size=sum(frames.link_lengths),
-            **arrows,
-        )
+        colours, mesh = frames.colours(k, self._active_colouring), frames.mesh
+        return ViewState(frames.points(k, playing), mesh.faces, colours, ghosts, arrows, mesh.size)
 
     def posture_state(self, frames: MeshFrames, q: Array) -> ViewState:
         """Return the content of the view in another posture: base colours, no arrows, ghosts unchanged."""
-        return ViewState(
-            frames.posture(q), frames.faces, frames.colours(0), self._ghost_state(self._page.timeline.time, False)
-        )
+        mesh, ghosts = frames.mesh, self._ghost_state(self._page.timeline.time, False)
+        return ViewState(mesh.corners(q[None])[0], mesh.faces, mesh.base_colours, ghosts)
 
     def _ghost_state(self, time: float, playing: bool) -> tuple[Any, Any] | None:
         """Return all ghosts as one mesh; each stays at its end after its run."""
         points, faces, count = [], [], 0
         for ghost in self._ghosts.values():
-            k = ghost.index(time)
-            points.append(ghost.points(k) if playing else ghost.single_points(k))
-            faces.append(ghost.faces + count)
+            points.append(ghost.points(ghost.index(time), playing))
+            faces.append(ghost.mesh.faces + count)
             count += len(points[-1])
         return (np.concatenate(points), np.concatenate(faces)) if points else None

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import html
+import threading
+import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from flexarm.foundation.messages import shown
-from flexarm.results.energy_balance import balance_sentence as describe_balance
+from flexarm.foundation.messages import error_text, format_number, shown, warn
+from flexarm.foundation.progress import format_time_left
+from flexarm.plotting.films import render_pixels
+from flexarm.results.energy_balance import balance_sentence
 from flexarm.studio.case import StudioCase
 from flexarm.studio.compute import Result
+
+if TYPE_CHECKING:
+    from flexarm.studio.page import Page
 
 
 def on_input(callback: Callable[[], None], *handles: Any) -> None:
@@ -43,16 +50,6 @@ def add_number_box(gui: Any, label: str, value: float, hint: str | None = None) 
     Number fields of browsers read `1e-2` as -12; `page.js` handles the arrow keys of text fields instead.
     """
     return gui.add_text(label, format_number(value), hint=hint)
-
-
-def format_number(value: float) -> str:
-    """Return a number as text that is read back exactly.
-
-    >>> format_number(0.15), format_number(8e-14), format_number(2.1e11), format_number(0.1 + 0.2)
-    ('0.15', '8e-14', '210000000000', '0.30000000000000004')
-    """
-    short = f"{value:.15g}"
-    return short if float(short) == value else repr(float(value))
 
 
 def parse_number(text: Any, name: str) -> float:
@@ -110,19 +107,96 @@ def parse_gain(text: Any, name: str) -> float | dict[str, float]:
     return found
 
 
-PLAIN_COLOURS = ("#eef3f7", "#20303c")
-NOTE_COLOURS = ("#fff6e0", "#6b4a00")
-ERROR_COLOURS = ("#fdecea", "#b3261e")
-
-
-def text_box(text: str, background: str = PLAIN_COLOURS[0], colour: str = PLAIN_COLOURS[1], mark: str = "") -> str:
+def text_box(text: str, kind: Literal["plain", "note", "error"] = "plain", mark: str = "") -> str:
     """Return a text as an HTML box; markup in it is escaped. `mark`: attributes by which `page.js` finds it.
 
-    >>> "<b>" in text_box("<b>")
-    False
+    >>> text_box("<b>")
+    '<div class="studio-box studio-plain" >&lt;b&gt;</div>'
     """
-    style = f"background:{background};color:{colour};padding:6px 10px;margin:4px 8px;border-radius:4px;font-size:12px"
-    return f'<div {mark} style="{style};overflow-wrap:anywhere">{html.escape(text)}</div>'
+    return f'<div class="studio-box studio-{kind}" {mark}>{html.escape(text)}</div>'
+
+
+PROGRESS_INTERVAL_S = 0.2
+
+
+class TaskCancelled(Exception):
+    """A task was cancelled."""
+
+
+class BackgroundTask:
+    """Work in a thread of its own, with a progress bar, the time left, and a button to cancel it."""
+
+    def __init__(self, page: Page, name: str, parts: str) -> None:
+        self._page, self._name, self._parts, gui = page, name, parts, page.client.gui
+        self._thread: threading.Thread | None = None
+        self._cancelled = self._discarded = False
+        self._begin = self._updated_at = 0.0
+        self._bar = gui.add_progress_bar(0.0, visible=False)
+        self._text = gui.add_html("", visible=False)
+        self._cancel = gui.add_button(f"Cancel the {name}", visible=False)
+
+        on_click(self.cancel, self._cancel)
+
+    @property
+    def is_busy(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True if the work is to end."""
+        return self._cancelled or self._page.closed
+
+    def cancel(self, discard: bool = False) -> None:
+        """End the work soon; its result, or its error, is not passed on if `discard`."""
+        self._cancelled, self._discarded = True, discard
+
+    def require_idle(self) -> None:
+        """Raise an error if the task is at work."""
+        if self.is_busy:
+            raise ValueError(f"{self._name}: one is being computed; cancel it, or wait until it is ready")
+
+    def start(self, work: Callable[[], Any], finish: Callable[[Any], None]) -> None:
+        """Call `work` in a thread, and pass its result to `finish` in that of the page."""
+        self.require_idle()
+        self._cancelled = self._discarded = False
+        self._begin = self._updated_at = time.monotonic()
+        self._bar.value, self._text.content = 0.0, text_box(f"{self._name}: preparing ...")
+        self._set_visible(True)
+        self._thread = threading.Thread(target=self._run, args=(work, finish), daemon=True, name=self._name)
+        self._thread.start()
+
+    def report(self, done: int, total: int) -> None:
+        """Show the progress."""
+        now = time.monotonic()
+        if now - self._updated_at > PROGRESS_INTERVAL_S:
+            self._updated_at = now
+            self._bar.value = 100.0 * done / total
+            left = format_time_left(total - done, done / (now - self._begin))
+            self._text.content = text_box(f"{self._name}: {done} of {total} {self._parts}, {left}")
+
+    def _run(self, work: Callable[[], Any], finish: Callable[[Any], None]) -> None:
+        problem, result = None, None
+        try:
+            result = work()
+        except Exception as error:  # raised again in the page's thread
+            problem = error
+        if self._page.closed:
+            warn(f"the page was closed: its {self._name} was ended, and nothing is saved")
+            return
+        self._set_visible(False)
+
+        def pass_on() -> None:
+            if self._discarded or isinstance(problem, TaskCancelled):
+                return
+            if problem is not None:
+                raise problem
+            finish(result)
+
+        self._page.submit(pass_on)
+
+    def _set_visible(self, visible: bool) -> None:
+        for handle in (self._bar, self._text, self._cancel):
+            handle.visible = visible
 
 
 IMAGE_DPI = 110
@@ -130,8 +204,6 @@ IMAGE_DPI = 110
 
 def render_figure(figure: Any, size: tuple[float, float]) -> Any:
     """Return a figure of a size in inches as an image (height, width, 3) of bytes."""
-    from flexarm.plotting.films import render_pixels  # imports Matplotlib, which pages load only when needed
-
     figure.set_size_inches(*size)
     figure.set_dpi(IMAGE_DPI)
     return render_pixels(figure)
@@ -154,43 +226,31 @@ class Status:
         """Number the next errors as those of another action, so that equal messages are shown again."""
         self._action_count += 1
 
-    def show_busy(self) -> None:
-        """Announce that a run is being computed."""
-        self._text.content = text_box("computing ... (Stop, in Parameters, ends it)")
-
-    def show_nothing(self) -> None:
-        """State that not even the robot at rest can be computed."""
-        self._text.content = text_box("This case cannot be computed.")
+    def show_text(self, text: str) -> None:
+        """Show a text in place of the description of a run."""
+        self._text.content = text_box(text)
 
     def show_error(self, error: BaseException) -> None:
-        text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-        self.error = text or type(error).__name__
-        self._show_error()
+        self._set_error(error_text(error) or type(error).__name__)
 
-    def _show_error(self) -> None:
-        """Show the error; `page.js` repeats it next to the field, because this box may be scrolled out of view."""
-        self._error.content = text_box(
-            self.error, *ERROR_COLOURS, mark=f'data-studio="error" data-number="{self._action_count}"'
-        )
-        self._error.visible = True
+    def _set_error(self, text: str) -> None:
+        """Show an error; `page.js` repeats it next to the field, because this box may be scrolled out of view."""
+        mark = f'data-studio="error" data-number="{self._action_count}"'
+        self._error.content, self._error.visible = text_box(text, "error", mark), bool(text)
+        self.error = text
 
     def show_result(self, result: Result, case: StudioCase | None, at_rest: bool) -> None:
         """Describe a run; `at_rest` if it replaces one that cannot be computed."""
         run = result.run
-        self.error = "" if run.status in ("completed", "stopped") else f"the run {run.reason}"
-        self._error.visible = bool(self.error)
-        if self.error:
-            self._show_error()
+        self._set_error("" if run.status in ("completed", "stopped") else f"the run {run.reason}")
         text = f"{run.robot.name}: at rest, because its run cannot be computed." if at_rest else _describe_run(result)
-        self._text.content = "".join(
-            [text_box(text), *(text_box(each, *NOTE_COLOURS) for each in _find_notes(result, case))]
-        )
+        notes = (text_box(each, "note") for each in _find_notes(result, case))
+        self._text.content = "".join([text_box(text), *notes])
 
 
 def _describe_run(result: Result) -> str:
-    run = result.run
-    share = run.statistics.get("energy_share")
-    balance = f"; {describe_balance(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
+    run, share = result.run, result.run.statistics.get("energy_share")
+    balance = f"; {balance_sentence(share, run.robot)}" if isinstance(share, float) and np.isfinite(share) else ""
     took = f" in {1e3 * result.seconds:.0f} ms" if result.seconds else ""
     ended = "" if run.status == "completed" else f"; {run.reason}"
     return f"{run.robot.name}: {run.array('time')[-1]:g} s computed{took}{balance}{ended}"

@@ -1,4 +1,4 @@
-"""Tests of time lines, history and files, which need no page."""
+"""Tests of uploaded and exported files."""
 
 from pathlib import Path
 
@@ -6,46 +6,12 @@ import h5py
 import pytest
 
 import flexarm as fa
-from flexarm.studio.case import SETTLE_TIME_S, History, StudioCase
-from flexarm.studio.export_python import export_program
+from flexarm.studio.case import StudioCase
+from flexarm.studio.export_python import Program
 from flexarm.studio.files import encode_run, encode_yaml, read_upload
-from flexarm.studio.panels.view import TimeLine
 from flexarm.studio.server import MAX_FILE_BYTES
 
 BAR = fa.Robot(links=[fa.Link("a", 1.0, mass=1.0)])
-
-
-def test_time_line_stops_at_its_end_unless_it_loops() -> None:
-    line = TimeLine(end=1.0, playing=True, loop=False, speed=2.0)
-    line.advance(0.2)
-    assert line.time == pytest.approx(0.4)
-    line.advance(1.0)
-    assert (line.time, line.playing) == (1.0, False)
-    line.toggle()
-    assert (line.time, line.playing) == (0.0, True)
-    line.seek(9.0)
-    assert line.time == 1.0
-    line.set_end(0.5)
-    assert line.time == 0.5
-    line.toggle()
-    line.advance(1.0)
-    assert line.time == 0.5
-
-
-def test_history_has_a_case_for_each_completed_change() -> None:
-    cases = [StudioCase(BAR, {"duration": 1.0 + k}) for k in range(6)]
-    history = History(cases[0])
-    history.push(cases[0], ["mass"], now=0.0)
-    history.push(cases[1], ["mass"], now=0.9 * SETTLE_TIME_S)
-    history.push(cases[2], ["mass"], now=1.8 * SETTLE_TIME_S)  # still the same change
-    assert (len(history), history.last) == (1, cases[0])
-    history.push(cases[3], ["mass"], now=3.0 * SETTLE_TIME_S)
-    history.push(cases[4], ["length"], now=3.1 * SETTLE_TIME_S)
-    history.push(cases[5], now=3.1 * SETTLE_TIME_S)
-    assert (len(history), history.last) == (4, cases[5])
-    history.pop()
-    history.push(cases[5], ["length"], now=3.2 * SETTLE_TIME_S)  # a new change after an undo
-    assert (len(history), history.first) == (4, cases[0])
 
 
 def test_files_are_read_as_bounded_data() -> None:
@@ -93,9 +59,9 @@ def test_cases_are_exported() -> None:
     plain = StudioCase(
         BAR, {"duration": 0.1, "torque": {"a": {"profile": "bang-bang", "amplitude": 1.0, "switch": [0.05, 0.1]}}}
     )
-    assert read_upload("a.yaml", encode_yaml(plain)).plan == plain.plan
-    assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in export_program(plain).text
+    assert read_upload("a.yaml", encode_yaml(plain).encode()).plan == plain.plan
+    assert "fa.bang_bang(amplitude=1.0, switch=(0.05, 0.1))" in Program(plain).text
     objects = StudioCase.from_robot(BAR, {"torque": {"a": lambda t: 1.0}})
     with pytest.raises(ValueError, match="save as Python"):
         encode_yaml(objects)
-    assert encode_run(fa.simulate(BAR, 0.1, native=False), ".csv").startswith(b"time")
+    assert encode_run(fa.simulate(BAR, 0.1, native=False), "csv").startswith(b"time")
