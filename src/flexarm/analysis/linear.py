@@ -60,7 +60,8 @@ def linearize(
         "fore(0.2).y''"), deflections ("deflection.fore.y"), sections ("fore.strain(0.1)", "fore.moment(0.1)") and
         reactions ("reaction.fore.fx"). All coordinates by default.
     points : dict of str to tuple, optional
-        Named places (link, x), such as {"camera": ("fore", 0.2)}, x in m from the root of the link (None: its tip).
+        Named places (link, x), such as {"camera": ("fore", 0.2)}, x in m from the root of the link (None: its tip), or
+        names of frames. Frames of the robot need no other name.
 
     Returns
     -------

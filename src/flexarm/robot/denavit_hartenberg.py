@@ -102,15 +102,15 @@ def from_dh(
     DescriptionError
         If a row or a link is not possible; the message names it, as in `rows[2].alpha`.
 
+    See Also
+    --------
+    RigidBody, Link, Frame : Parts of the robot.
+
     Notes
     -----
     `com` and `inertia` of a body, also of the body of a template, refer to frame i of the convention, as in data sheets
     and in other programs. In the robot they are written in the axes of the link, which are those of the joint. Hub,
     payload and masses of a template are in the axes of the link.
-
-    See Also
-    --------
-    RigidBody, Link, Frame : Parts of the robot.
 
     Examples
     --------

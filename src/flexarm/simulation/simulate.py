@@ -129,7 +129,7 @@ def simulate(
         Time between samples (s). By default a thousandth of the duration, or a whole part of that if the robot vibrates
         faster than such samples show. `run.at(t)` interpolates at other times.
     points : mapping, optional
-        Points to record, by name a link and a distance from its root (m): `{"elbow": ("upper", 1.0)}`.
+        Points to record, by name a link and a distance from its root (m), or a frame: `{"elbow": ("upper", 1.0)}`.
     events : callable or sequence of callable, optional
         Functions of (t, q, v); the run ends when one of them falls to zero.
     verify : bool, optional
