@@ -194,7 +194,9 @@ class MeshFrames:
         return np.asarray(np.max(at_corners, axis=0))
 
     def _moment(self, link: Link, x: Array) -> Array:
-        """Return the bending moment, evaluated at every second station and interpolated linearly."""
+        """Return the bending moment, evaluated at every second station and interpolated linearly; 0 in bodies."""
+        if link.body is not None:
+            return np.zeros((len(self.samples), len(x)))
         samples = Run(self.run.data.isel(time=self.samples))
         coarse = x[::2]
         size = np.linalg.norm(samples.moment(link.name, coarse).values[..., 1:], axis=-1)
