@@ -47,7 +47,7 @@ SIMULATION = """## The section `simulation`
 | `duration` | simulated time (s); required, here or as `--duration` |
 | `torque` | by link: a number, or a profile |
 | `motion` | by link: the profile that drives this joint (rad or m) |
-| `loads` | list of `link` (or frame), `x` (m; default: the tip), `force`, `torque` (three numbers or profiles, world axes) |
+| `loads` | list of `link` (or frame), `x` (m; default: tip), `force`, `torque` (three numbers or profiles, world) |
 | `points` | by name, points to record: `link` (or frame) and `x` (m) |
 | `q0`, `v0` | initial coordinates and rates by name (`upper.q: 0.5`), or `q0: equilibrium` |
 | `method` | {methods} |
