@@ -131,9 +131,9 @@ def _check_names(what: str, given: Sequence[str] | None, default: Sequence[str])
 def _check_points(system: System, points: Any) -> dict[str, tuple[str, float | None]]:
     if points is not None and not isinstance(points, Mapping):
         raise TypeError(f"points = {shown(points)}: must be a mapping, {{'camera': ('fore', 0.2)}}")
-    found = {}
+    found, frames = {}, [frame.name for frame in system.robot.frames]
     for name, place in (points or {}).items():
-        place = (place, None) if isinstance(place, str) else place
+        place = (place, None) if place in frames else place
         if not isinstance(name, str) or not isinstance(place, (tuple, list)) or len(place) != 2:
             raise ValueError(f"points[{name!r}] = {shown(place)}: must be (link, x), x in m from its root or None")
         system.place(*place)

@@ -81,7 +81,7 @@ class Arguments:
 
     def place(self, name: str, x: float | None) -> Place:
         """Return a frame, or a position on a link (m); None is the tip."""
-        frames = {each.name: each for each in self._robot.frames}
+        frames = [each.name for each in self._robot.frames]
         if name in frames:
             if x is not None:
                 raise ValueError(f"x = {shown(x)}: must be left out: '{name}' is a frame, which has its place")

@@ -365,7 +365,7 @@ def recorded_points(system: System, points: Any) -> Points:
         raise TypeError(f"points = {shown(points)}: must be a mapping, {{'elbow': ('upper', 1.0)}}")
     found: Points = {}
     for name, given in (points or {}).items():
-        given = (given, None) if isinstance(given, str) else given
+        given = (given, None) if given in [frame.name for frame in system.robot.frames] else given
         if not (isinstance(name, str) and isinstance(given, (list, tuple)) and len(given) == 2):
             raise TypeError(
                 f"points[{name!r}] = {shown(given)}: must be a link's name and a distance from its root (m), or a "
