@@ -15,7 +15,7 @@ PAGE = Path(__file__).parent / "format.md"
 
 # order and headings; other definitions of the schema follow at the end
 GROUPS = {
-    "Links": ["Link"],
+    "Links": ["Link", "RigidBody", "Frame"],
     "Joints": [
         *("Revolute", "Prismatic", "Screw", "Universal", "Cylindrical", "Planar"),
         *("SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"),
@@ -50,8 +50,8 @@ SIMULATION = """## The section `simulation`
 | `duration` | simulated time (s); required, here or as `--duration` |
 | `torque` | by link: a number, or a profile |
 | `motion` | by link: the profile that drives this joint (rad or m) |
-| `loads` | list of `link`, `x` (m; default: the tip), `force`, `torque` (three numbers or profiles, world axes) |
-| `points` | by name, points to record: `link` and `x` (m) |
+| `loads` | list of `link` (or frame), `x` (m; default: tip), `force`, `torque` (three numbers or profiles, world) |
+| `points` | by name, points to record: `link` (or frame) and `x` (m) |
 | `q0`, `v0` | initial coordinates and rates by name (`upper.q: 0.5`), or `q0: equilibrium` |
 | `method` | {methods} |
 | `stabilization` | stabilization of constraints: `projection`, or `{{gamma: 5, beta: 5}}` (1/s; Baumgarte) |

@@ -315,6 +315,12 @@ def descriptions() -> Iterator[Call]:
             "offset": ([0, 0, 0], VECTOR),
         },
     )
+    yield Call("Link.body", fa.Link, {"name": ("a", TEXT), "body": (fa.RigidBody(1.0), PART)})
+    inertia = (0.1, ("text", NAN, -1.0, [1.0], [[1, 0], [0, 1]], [1, 1, 3], {}, THING, True, 1j))
+    yield Call("RigidBody", fa.RigidBody, {"mass": (1.0, NONNEGATIVE), "com": ([0, 0, 0], VECTOR), "inertia": inertia})
+    frame = {"name": ("tool", (*TEXT, "ground", "tip")), "on": ("a", (None, 3, NAN, [], {}, THING))}
+    place = {"x": (0.5, optional(NONNEGATIVE)), "position": ([0, 0, 0], VECTOR), "rpy": mount}
+    yield Call("Frame", fa.Frame, {**frame, **place, "rotation": (None, optional(VECTOR))})
     yield Call("Pose", fa.Pose, {"position": ([0, 0, 0], VECTOR), "rotation": mount})
     yield Call(
         "Loop",
@@ -368,6 +374,18 @@ def descriptions() -> Iterator[Call]:
     yield Call("Robot.with_.gravity", ARM.with_, {"gravity": ([0, 0, -1], VECTOR)})
     yield Call("Robot.save", ARM.save, {"path": ("arm.yaml", PATH)})
     yield Call("save", fa.save, {"robot": (ARM, ROBOT), "path": ("arm.yaml", PATH)})
+    yield Call(
+        "from_dh",
+        fa.from_dh,
+        {
+            "rows": ([(1.0, 0, 0, 0)], (None, 3, "text", NAN, [], {}, THING, [1.0], [(1.0, 0, 0)], [(NAN, 0, 0, 0)])),
+            "convention": ("standard", CHOICE),
+            "links": ([fa.RigidBody(1.0)], ("text", 3, NAN, [], {}, THING, ["text"], [None, None])),
+            "name": ("arm", TEXT),
+            "gravity": ([0, 0, 0], VECTOR),
+            "base": (fa.Pose(), ("text", 3, NAN, [], THING)),
+        },
+    )
     yield Call("load", load, {"path": ("arm.yaml", PATH)})
     yield Call("schema", fa.schema, {})
 

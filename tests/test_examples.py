@@ -176,6 +176,14 @@ def test_19_two_joints(example):
     assert Path("two_joints.png").stat().st_size > 10_000
 
 
+def test_20_six_axis_arm(example):
+    found = example("20_six_axis_arm.py")
+    assert found["first"]["stretched"][0] < found["first"]["bent"][0] < 10  # Hz
+    assert found["sag"][2] == pytest.approx(4.8e-3, rel=0.05)
+    assert found["swing"][-1] < found["swing"].max() < 12  # mm
+    assert Path("six_axis_arm.png").stat().st_size > 10_000
+
+
 def test_18_sweep(example):
     found = example("18_sweep.py")
     assert set(found["found"]["status"].values.ravel()) == {"completed"}

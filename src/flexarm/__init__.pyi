@@ -124,6 +124,9 @@ from .robot import (
     Flexible as Flexible,
 )
 from .robot import (
+    Frame as Frame,
+)
+from .robot import (
     Link as Link,
 )
 from .robot import (
@@ -163,6 +166,9 @@ from .robot import (
     Revolute as Revolute,
 )
 from .robot import (
+    RigidBody as RigidBody,
+)
+from .robot import (
     Robot as Robot,
 )
 from .robot import (
@@ -191,6 +197,9 @@ from .robot import (
 )
 from .robot import (
     Weld as Weld,
+)
+from .robot import (
+    from_dh as from_dh,
 )
 from .robot import (
     library as library,

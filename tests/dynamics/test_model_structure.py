@@ -168,8 +168,8 @@ def test_a_place_that_is_at_a_node_but_for_rounding_is_at_it(basis, away):
 # Fields that are no numbers: each is a fact of the structure (link_numbers.py, constraint_numbers.py), or seen in its
 # patterns, or decides nothing in the equations. A new one must be put where it belongs.
 FACTS = {
-    "Robot": {"links", "constraints"},
-    "Link": {"joint", "flexible", "hub", "payload", "masses", "rotary_inertia", "parent", "at"},
+    "Robot": {"links", "constraints", "frames", "tip"},
+    "Link": {"joint", "flexible", "hub", "payload", "masses", "body", "rotary_inertia", "parent", "at"},
     "Revolute": {"type", "axis", "drive", "stop", "mount", "actuated"},
     "Prismatic": {"type", "axis", "drive", "stop", "mount", "actuated"},
     "Screw": {"type", "axis", "drive", "stop", "mount", "actuated"},
@@ -189,6 +189,8 @@ FACTS = {
     "Splines": {"type", "degree"},
     "Reduced": {"type", "elements", "modes", "interface"},
     "PointMass": {"inertia", "at"},
+    "RigidBody": {"inertia"},
+    "Frame": {"on", "x", "rotation"},
     "Loop": {"type", "first", "second", "first_at", "second_at", "joint", "axis", "mount"},
     "OnLine": {"type", "link", "at", "direction"},
     "OnPlane": {"type", "link", "at", "normal"},

@@ -126,3 +126,16 @@ def test_magnified_loop_stays_closed():
 
     assert bow(large) == pytest.approx(4 * bow(plain), rel=1e-2)
     assert bow(plain) > 1e-3
+
+
+def test_bodies_and_frames_are_drawn():
+    body = fa.RigidBody(1.0, com=(0.1, 0, 0), inertia=0.01)
+    links = [fa.Link("a", body=body), fa.Link("b", joint=fa.Revolute("y"), offset=(0.3, 0, 0), body=body)]
+    robot = fa.Robot(links=links, frames=[fa.Frame("tool", "b", position=(0, 0, 0.2))], tip="tool")
+    q = np.array([[0.0, 0.0], [np.pi / 2, 0.0]])
+    arm = Arm(fa.System(robot, native=False), q)
+    assert arm.masses[0] == pytest.approx(np.array([[0.1, 0, 0], [0.4, 0, 0]]), abs=1e-12)
+    ends = arm.brackets[1][:, 1]  # of the link with an offset, and of the frame
+    assert ends == pytest.approx(np.array([[0, 0.3, 0], [0, 0.3, 0.2]]), abs=1e-12)
+    figure = fa.simulate(robot, 0.1, native=False).plot_trajectory()
+    assert figure.axes

@@ -73,3 +73,39 @@ def test_a_sweep_of_payloads_may_start_at_zero():
 
 def test_an_inertia_without_mass_is_something():
     assert not fa.PointMass(0, inertia=0.1).empty
+
+
+def test_rigid_bodies_take_inertias_in_all_forms():
+    for given in (0.1, (0.1, 0.1, 0.1), (0.1, 0.1, 0.1, 0, 0, 0), np.diag([0.1, 0.1, 0.1])):
+        assert fa.RigidBody(1.0, inertia=given).inertia_matrix == ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))
+    assert fa.RigidBody(1.0).inertia_matrix == ((0.0,) * 3,) * 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        (
+            {"inertia": [1, 1, 2.1]},
+            r"exceeds the sum of the other two, but they are 1, 1 and 2.1 kg",
+        ),
+        ({"inertia": [1, 1, 1, 1.5, 0, 0]}, "must not be negative about any axis"),
+        ({"inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]}, "must be a symmetric matrix"),
+        ({"inertia": [1, 1]}, "must be one, three"),
+        ({"mass": -1.0}, "mass = -1.0: must be"),
+        ({"mass": 0.0, "inertia": 1.0}, "mass = 0.0: must be positive .*, since the body has an inertia"),
+        ({"com": (0, 1)}, "com = .*: must be 3 finite numbers"),
+    ],
+)
+def test_inertias_that_no_body_has(fields, sentence):
+    with pytest.raises(fa.DescriptionError, match=sentence):
+        fa.RigidBody(**{"mass": 1.0, **fields})
+
+
+def test_a_thin_rod_and_a_flat_plate_are_bodies():
+    assert fa.RigidBody(1.0, inertia=(0, 1, 1)).mass == 1.0
+    assert fa.RigidBody(1.0, inertia=(1, 1, 2)).mass == 1.0
+
+
+def test_problems_of_a_body_have_their_path():
+    with pytest.raises(fa.DescriptionError, match=r"links\[0\].body.inertia = .*: must be an inertia that a body can"):
+        fa.Robot(links=[{"name": "a", "body": {"mass": 1, "inertia": [1, 1, 3]}}])

@@ -83,7 +83,8 @@ def test_new_links_can_be_changed_at_once():
         ),
         (
             {"gravty": 1},
-            "gravty: unknown field; did you mean 'gravity'? (allowed: name, links, gravity, base, constraints)",
+            "gravty: unknown field; did you mean 'gravity'? (allowed: name, links, gravity, base, constraints, "
+            "frames, tip)",
         ),
         ({"links.upper.name": "fore"}, "links[1].name = 'fore': is already the name of links[0]"),
         ({3: 1}, "changes: a path is text such as 'links.fore.length', but got 3"),

@@ -304,3 +304,13 @@ def test_messages_about_damaged_files_carry_file_and_line(example, tmp_path):
         refused += message is not None
         assert message is None or re.search(r"damaged\.yaml:\d+", message), (message, lines)
     assert refused > 100
+
+
+def test_a_file_names_frames_without_x():
+    robot = fa.Robot(links=[fa.Link("rod", 1.0, mass=1.0)], frames=[fa.Frame("tool", "rod", position=(0, 0, 0.1))])
+    section = {"duration": 1, "loads": [{"link": "tool"}], "points": {"camera": {"link": "tool"}}}
+    found = simulation_options(section, "arm.yaml", robot=robot)
+    assert found["points"] == {"camera": ("tool", None)}
+    assert found["loads"][0].link == "tool"
+    with pytest.raises(fa.DescriptionError, match=r"loads\[0\].link = 'tol': there is no such link; did you"):
+        simulation_options({"duration": 1, "loads": [{"link": "tol"}]}, "arm.yaml", robot=robot)

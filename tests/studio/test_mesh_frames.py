@@ -110,3 +110,15 @@ def test_colours_span_zero_to_the_largest_value() -> None:
     assert "0.25 N m" in legend_html(legend_labels("moment", "N m", 0.25))
     assert "<b>" not in legend_html(("<b>", "0", "1"))
     assert linear_rgb(np.array([[255, 0, 0]], dtype=np.uint8)).tolist() == [[1.0, 0.0, 0.0]]
+
+
+def test_rigid_bodies_without_length_have_solids() -> None:
+    body = fa.RigidBody(1.0, com=(0.1, 0, 0), inertia=0.01)
+    links = [fa.Link("a", body=body), fa.Link("b", 0.2, fa.Revolute("y"), offset=(0.3, 0, 0), body=body)]
+    robot = fa.Robot(links=links, frames=[fa.Frame("tool", "b", position=(0, 0, 0.2))], tip="tool")
+    run = fa.simulate(robot, 0.1, torque={"b": 0.1}, native=False)
+    found = MeshFrames(fa.System(robot, native=False), run, magnify=1.0, thicken=1.0)
+    assert np.isfinite(found.points(0)).all()
+    np.testing.assert_allclose(found.tip_path[-1], run.array("tip")[-1], atol=1e-9)
+    for colouring in ("deflection", "strain", "moment"):
+        assert not found.values(colouring).any()

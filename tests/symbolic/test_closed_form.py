@@ -274,3 +274,11 @@ def test_notes_name_the_model_of_flexible_links():
     assert "(stiffening 'exact')" in fa.equations(robot).notes[0]
     assert "Foreshortening" in fa.equations(robot, stiffening="none").notes[0]
     assert fa.equations(robot.rigid()).notes == []
+
+
+def test_rigid_bodies_without_length():
+    body = fa.RigidBody(0.5, com=(0.05, 0.02, 0), inertia=(0.01, 0.02, 0.03))
+    links = [link("a", "R", bending(2)), fa.Link("b", body=body), link("c", "R", offset=(0.1, 0.05, 0), at=0.0)]
+    agrees(fa.Robot("bodies", links=links, gravity=GRAVITY))
+    spatial = [fa.Link("a", joint=fa.Revolute("y"), body=body), fa.Link("b", joint=fa.Revolute((1, 2, 0)), body=body)]
+    agrees(fa.Robot("bodies in space", links=spatial, gravity=GRAVITY))

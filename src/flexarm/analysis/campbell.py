@@ -233,7 +233,7 @@ class _SteadyRotation:
         weights = [system.gravity(each)[kept] * system.sizes[kept] for each in turned]
         masses = [(system.mass_matrix(each) * np.outer(system.sizes, system.sizes))[here] for each in turned]
         robot = system.robot
-        heavy = float(np.linalg.norm(robot.gravity)) * robot.total_mass * sum(link.length for link in robot.links)
+        heavy = float(np.linalg.norm(robot.gravity)) * robot.total_mass * robot.size
         inert = max(float(np.abs(each).max(initial=0.0)) for each in masses)
         for what, values, size in (("its weight", weights, heavy), ("the inertia of what carries it", masses, inert)):
             if any(np.abs(each - values[0]).max(initial=0.0) > SYMMETRY_TOLERANCE * size for each in values):

@@ -49,7 +49,7 @@ def inverse_kinematics(
     q0 : dict of str to float or array_like, shape (nq,), optional
         Posture at which the search begins, by coordinate name or as an array; zero by default. Deflections are ignored.
     link : str, optional
-        Link that carries the point; the last one by default.
+        Link that carries the point, or a frame; the robot's tip by default.
     x : float, optional
         Distance of the point from the root of the link (m); by default its tip.
     components : sequence of {"x", "y", "z", "rx", "ry", "rz"}, optional

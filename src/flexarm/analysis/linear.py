@@ -61,7 +61,8 @@ def linearize(
         "fore(0.2).y''"), deflections ("deflection.fore.y"), sections ("fore.strain(0.1)", "fore.moment(0.1)") and
         reactions ("reaction.fore.fx"). All coordinates by default.
     points : dict of str to tuple, optional
-        Named places (link, x), such as {"camera": ("fore", 0.2)}, x in m from the root of the link (None: its tip).
+        Named places (link, x), such as {"camera": ("fore", 0.2)}, x in m from the root of the link (None: its tip), or
+        names of frames. Frames of the robot need no other name.
 
     Returns
     -------
@@ -131,8 +132,9 @@ def _check_names(what: str, given: Sequence[str] | None, default: Sequence[str])
 def _check_points(system: System, points: Any) -> dict[str, tuple[str, float | None]]:
     if points is not None and not isinstance(points, Mapping):
         raise TypeError(f"points = {shown(points)}: must be a mapping, {{'camera': ('fore', 0.2)}}")
-    found = {}
+    found, frames = {}, [frame.name for frame in system.robot.frames]
     for name, place in (points or {}).items():
+        place = (place, None) if place in frames else place
         if not isinstance(name, str) or not isinstance(place, (tuple, list)) or len(place) != 2:
             raise ValueError(f"points[{name!r}] = {shown(place)}: must be (link, x), x in m from its root or None")
         system.place(*place)

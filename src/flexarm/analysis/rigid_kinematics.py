@@ -51,10 +51,10 @@ class RigidTwin:
         found = [travel or (-np.inf, np.inf) for travel in travels]
         self.travel = tuple(np.array(found).T)  # lowest and highest coordinates
 
-    def moving_joints(self, link: str) -> list[int]:
-        """Return the indices of the twin's coordinates that move a link: joints between it and the ground."""
+    def moving_joints(self, name: str) -> list[int]:
+        """Return the indices of the twin's coordinates that move a link or frame: joints between it and the ground."""
         names, parents = [each.name for each in self.robot.links], self.robot.parents
-        at: int | None = names.index(link)
+        at: int | None = self.robot.place(name)[0]
         above = set()
         while at is not None:
             above.add(names[at])
@@ -72,16 +72,19 @@ class RigidTwin:
 
 
 class LinkFrame:
-    """Frame on one of the rigid twin's links, at a distance x from the root (None: at the tip)."""
+    """Frame of the rigid twin, or one on a link at a distance x from the root (None: at the tip)."""
 
     def __init__(self, twin: RigidTwin, link: str | None, x: float | None) -> None:
         self.system = twin.rigid
-        self.link = twin.robot.links[-1].name if link is None else link
-        self.number, self.x = self.system.place(self.link, x)
-        self.tip = x is None
+        name = twin.robot.tip_name if link is None else link
+        self.place = self.system.place(name, x)
+        self.link = twin.robot.links[self.place.link].name
+        frame = self.place.frame
+        at = f"the tip of '{self.link}'" if x is None else f"'{self.link}' at {self.place.x:g} m"
+        self._text = at if frame is None else f"frame '{frame.name}'"
 
     def __str__(self) -> str:
-        return f"the tip of '{self.link}'" if self.tip else f"'{self.link}' at {self.x:g} m"
+        return self._text
 
     def __call__(self, q: Array) -> tuple[Array, Array, Array]:
         """Return position (3,), axes (3, 3) and Jacobian (6, joints) in the world, rows of the position first."""
@@ -97,11 +100,11 @@ class LinkFrame:
         """Return the function (q, v) -> position, axes, Jacobian, and J' v by differentiation along v."""
         system, n = self.system, self.system.nq
         there = Parameters()
-        system.add_place(there, "place", self.number, self.x)
+        system.add_place(there, "place", self.place)
         with building:
             q, v = ca.MX.sym("q", n), ca.MX.sym("v", n)
-            R, p = system.parametric.frame(self.number, there)(q, there.vector, system.numbers)
-            own = system.parametric.jacobian(self.number, there)(q, there.vector, system.numbers)
+            R, p = system.parametric.frame(self.place.link, there)(q, there.vector, system.numbers)
+            own = system.parametric.jacobian(self.place.link, there)(q, there.vector, system.numbers)
             J = ca.vertcat(R @ own[3:, :], R @ own[:3, :])
             drift = ca.jtimes(J @ v, q, v)
             return ca.Function("place", [q, v], [p, R, J, drift])
@@ -174,7 +177,7 @@ class PostureSearch:
         self, twin: RigidTwin, place: LinkFrame, rows: Sequence[int], moving: Sequence[int], start: Array
     ) -> None:
         self.twin, self.place, self.rows, self.moving, self.start = twin, place, list(rows), list(moving), start
-        self._system, self._length = twin.rigid, float(sum(link.length for link in twin.robot.links))
+        self._system, self._length = twin.rigid, twin.robot.size
         units = [twin.rigid.coordinates[k].unit for k in moving]
         self.sizes = np.array([self._length if unit == "m" else 1.0 for unit in units])
         self.scales = np.array([self._length if row < 3 else 1.0 for row in rows])

@@ -268,7 +268,7 @@ class PathFollower:
 
         robot = self.search.twin.robot
         # force (N or N m) due to an acceleration of 1e-6 m/s2 of the whole mass
-        negligible = 1e-6 * robot.total_mass * max(1.0, sum(link.length for link in robot.links))
+        negligible = 1e-6 * robot.total_mass * max(1.0, robot.size)
         missed = np.abs(CubicSpline(times, states[:, 3])(middles) - between[:, 3]).max(axis=0)
         largest = np.abs(states[:, 3]).max(axis=0)
         return float((missed / np.maximum(largest, NEGLIGIBLE_TORQUE * largest.max() + negligible)).max())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexarm.dynamics.model import Chain
+from flexarm.dynamics.places import Place
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
@@ -69,28 +70,45 @@ class Arguments:
     """Validation and conversion of arguments for the functions of one robot."""
 
     def __init__(self, chain: Chain) -> None:
-        self._links, self._bodies, self._coordinates = chain.robot.links, chain.bodies, chain.coordinates
+        self._robot, self._bodies, self._coordinates = chain.robot, chain.bodies, chain.coordinates
 
-    def place(self, link: str, x: float | None) -> tuple[int, float]:
-        """Return the index of a link and a position on it (m); None is the tip."""
-        names = [each.name for each in self._links]
-        if link not in names:
-            raise KeyError(f"there is no link {shown(link)}{suggestion(link, names)}")
-        length = self._links[names.index(link)].length
+    def link(self, name: str) -> int:
+        """Return the index of a link."""
+        names = [each.name for each in self._robot.links]
+        if name not in names:
+            raise KeyError(f"there is no link {shown(name)}{suggestion(name, names)}")
+        return names.index(name)
+
+    def place(self, name: str, x: float | None) -> Place:
+        """Return a frame, or a position on a link (m); None is the tip."""
+        frames = [each.name for each in self._robot.frames]
+        if name in frames:
+            if x is not None:
+                raise ValueError(f"x = {shown(x)}: must be left out: '{name}' is a frame, which has its place")
+            return Place(*self._robot.place(name))
+        names = [*(each.name for each in self._robot.links), *frames]
+        if name not in names:
+            what = "link or frame" if frames else "link"
+            raise KeyError(f"there is no {what} {shown(name)}{suggestion(name, names)}")
+        return Place(self.link(name), self._position(name, x))
+
+    def _position(self, link: str, x: float | None) -> float:
+        """Return a validated position on a link (m); None is the tip."""
+        length = self._robot.link(link).length
         at = length if x is None else real_number("x", x, "m")
         if not 0 <= at <= length:
             raise ValueError(f"x = {at:g}: must lie on link '{link}', between 0 and {length:g} m")
-        return names.index(link), at
+        return at
 
     def places(self, link: str, x: Any) -> tuple[int, Array]:
         """Return the index of a link and positions on it, shape (points,); a number is one point."""
-        number, _ = self.place(link, None)
+        number = self.link(link)
         given = real_array("x", x)
         if given.ndim > 1 or given.size > MAX_POINT_COUNT:
             raise ValueError(
                 f"x has shape {given.shape}: must be a number or a list of at most {MAX_POINT_COUNT} numbers (m)"
             )
-        return number, np.array([self.place(link, each)[1] for each in np.atleast_1d(given).tolist()])
+        return number, np.array([self._position(link, each) for each in np.atleast_1d(given).tolist()])
 
     def stations(self, length: float, points: int) -> Array:
         """Return equally spaced points along a link, root and tip included."""

@@ -321,10 +321,8 @@ class SymbolicBody:
 
     @property
     def lumps(self) -> list[SymbolsUnder]:
-        """Symbols of the masses fixed to the link: hub, payload, and masses along it."""
-        link = self.link
-        names = ["hub"] * (link.hub is not None) + ["payload"] * (link.payload is not None)
-        return [self.parameters.under(name) for name in (*names, *(f"masses.{k}" for k in range(len(link.masses))))]
+        """Symbols of the masses fixed to the link: hub, payload, body, and masses along it."""
+        return [self.parameters.under(name) for name, _, _ in self.link.lumps]
 
 
 def make_symbolic(body: Body, parameters: SymbolsUnder) -> SymbolicBody:

@@ -142,7 +142,8 @@ def squared_displacements(body: SymbolicBody, twist: Any, x: Any, dx: Any) -> li
 
     The mean is over the link's mass. A motor counts as if it turned its link, and so does a joint without mass.
     """
-    levers = [body.length if freedom.unit == "rad" else 1.0 for freedom in body.link.joint.freedoms]
+    lever = body.parameters.get("lever", body.length)
+    levers = [lever if freedom.unit == "rad" else 1.0 for freedom in body.link.joint.freedoms]
     moved, squares = [] if body.local.motor is None else [(body.local.motor, levers[0])], []
     if "mass_inverse" in body.parameters:
         squares.append(2 * body.parameters["mass_inverse"] * ca.fabs(link_kinetic_energy(body, twist, x, dx)))

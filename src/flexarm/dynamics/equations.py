@@ -11,6 +11,7 @@ cost is proportional to the number of coordinates. Gravity is an upward accelera
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -20,14 +21,18 @@ from flexarm.dynamics import energies
 from flexarm.dynamics.articulated import Articulated, LocalInertia
 from flexarm.dynamics.kinematics import Kinematics
 from flexarm.dynamics.parameters import SymbolsUnder
+from flexarm.dynamics.places import steps_to_place, tip_symbols
 from flexarm.dynamics.spatial_algebra import Jet, Step, pose_along, twist_along
 
 
 class Equations:
-    """CasADi expressions of all functions of a System, each built at first use; `p` are the parameters."""
+    """CasADi expressions of all functions of a System, each built at first use; `p` are the parameters.
 
-    def __init__(self, chain: Kinematics) -> None:
-        self.chain = chain
+    `owners` are the indices of links by the names of links and frames; `tip_link` is the link that has the robot's tip.
+    """
+
+    def __init__(self, chain: Kinematics, owners: Mapping[str, int], tip_link: int) -> None:
+        self.chain, self.owners, self.tip_link = chain, owners, tip_link
         self.p = chain.parameters.column
         n = chain.coordinates.count
         self.q, self.v, self.a = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("a", n)
@@ -227,12 +232,13 @@ class Equations:
 
     @property
     def tip(self) -> Any:
-        """Position (3,) of the last link's tip in the world."""
-        return self.frame(-1, self.tip_of(-1))[1]
+        """Position (3,) of the robot's tip in the world."""
+        return self.tip_pose[1]
 
-    def tip_of(self, link: int) -> SymbolsUnder:
-        """Return the symbols of a link's tip as a position on it."""
-        return self.chain.bodies[link].parameters.under("tip")
+    @property
+    def tip_pose(self) -> tuple[Any, Any]:
+        """Rotation and position of the robot's tip in the world."""
+        return self.frame(self.tip_link, tip_symbols(self.chain.bodies[self.tip_link]))
 
     def frame(self, link: int, there: SymbolsUnder) -> tuple[Any, Any]:
         """Return rotation and position of the section at a position on a link, in the world."""
@@ -255,8 +261,7 @@ class Equations:
     def to_section(self, link: int, there: SymbolsUnder) -> list[Step]:
         """Return the steps from a link's root frame to its section at a position."""
         own = Jet.slow(*(self.chain.part(vector, link) for vector in (self.q, self.v)))
-        body = self.chain.bodies[link]
-        return body.model.place(body, there, own)
+        return steps_to_place(self.chain.bodies[link], there, own)
 
     # --- inputs ---
 

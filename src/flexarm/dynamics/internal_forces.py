@@ -19,7 +19,6 @@ from flexarm.beam.polynomials import merge_breaks
 from flexarm.beam.section_nodes import LinkNodes
 from flexarm.dynamics.joint_reactions import Balance, force_first, move_wrench, rotate_wrench, rotate_wrench_back
 from flexarm.dynamics.links.sliding import is_gripped
-from flexarm.dynamics.model import lumps
 from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
@@ -89,7 +88,7 @@ class LinkSectionForces:
         whole = self._of_points(np.zeros(1))[0]
         if whole.any() and not _has_no_rear(self.body):  # material that enters at a joint takes momentum there
             found = found + (mass / whole)[..., None] * self.unresolved[:, None, :]
-        for each, (_, _, at) in zip(self._own_wrenches[1:], lumps(self.body), strict=True):
+        for each, (_, _, at) in zip(self._own_wrenches[1:], self.body.link.lumps, strict=True):
             found = found + self._outboard(np.array([at]), x)[..., None] * each[:, None, :]
         return found
 

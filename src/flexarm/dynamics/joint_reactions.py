@@ -117,7 +117,7 @@ def _loads(system: System, q: Array, loads: Any) -> list[OuterForce]:
             )
         link, x, given = load
         try:
-            number, at = system.place(link, x)
+            place = system.place(link, x)
         except (KeyError, ValueError) as error:
             raise type(error)(f"loads[{k}]: {error.args[0]}") from None
         wrench = real_array(f"loads[{k}]", given)
@@ -126,7 +126,7 @@ def _loads(system: System, q: Array, loads: Any) -> list[OuterForce]:
                 f"loads[{k}]: the wrench has shape {wrench.shape}: its last dimension must be 6, force (N) and torque "
                 "(N m) in world axes"
             )
-        found.append(OuterForce(number, np.array(at), system.frame(link, at, q)[..., :3, 3], wrench))
+        found.append(OuterForce(place.link, np.array(place.x), system.frame(link, x, q)[..., :3, 3], wrench))
     return found
 
 
@@ -157,8 +157,8 @@ def _constraints(system: System, q: Array, forces: Any) -> list[OuterForce]:
         if touch.side == "root":
             x = _support_places(system, touch.constraint, q)
         else:
-            _, _, at = constraint.places["link" if touch.side == "place" else touch.side]
-            x = np.array(system.robot.links[touch.link].length if at is None else at)
+            name, _, at = constraint.places["link" if touch.side == "place" else touch.side]
+            x = np.array(system.robot.place(name, at)[1])
         found.append(OuterForce(touch.link, x, p[..., k], wrench))
     return found
 

@@ -11,6 +11,7 @@ from flexarm.dynamics.bodies import Body, Coordinates, freedom_paths
 from flexarm.dynamics.joints import joint_model, supported_joints
 from flexarm.dynamics.links import model_of
 from flexarm.dynamics.parameters import Parameters
+from flexarm.dynamics.places import Place, add_place
 from flexarm.robot import (
     Damping,
     Drive,
@@ -98,6 +99,7 @@ def robot_parameters(chain: Chain) -> Parameters:
     """Return all parameters of a robot except those of its constraints."""
     out, robot = Parameters(), chain.robot
     out.fact("the robot", "has the links", ", ".join(link.name for link in robot.links))
+    out.fact("the robot", "has its tip on", robot.links[robot.place(robot.tip_name)[0]].name)
     for body in chain.bodies:
         try:
             _add_link(out, chain, body)
@@ -125,23 +127,20 @@ def _add_link(out: Parameters, chain: Chain, body: Body) -> None:
     out.fact(where, "has rotary_inertia =", str(link.rotary_inertia))
     body.model.add_parameters(out, path, body)
     body.model.add_place(out, f"{path}.tip", body, link.length)
-    for name, lump, at in lumps(body):
+    number, x, frame = chain.robot.place(chain.robot.tip_name)
+    if frame is not None and chain.bodies[number] is body:
+        add_place(out, f"{path}.tip_frame", body, Place(number, x, frame))
+    for name, lump, at in link.lumps:
         _add_lump(out, f"{path}.{name}", body, lump, at)
-    for name, missing in (("hub", link.hub is None), ("payload", link.payload is None)):
-        out.fact(where, f"a {name}", not missing)
+    for name in ("hub", "payload", "body"):
+        out.fact(where, f"a {name}", getattr(link, name) is not None)
+    if not link.length:
+        out.add(f"{path}.lever", "m", link.extent or 1.0)
     out.fact(where, "has so many masses along it:", len(link.masses))
     mass = link.total_mass
     out.fact(where, "a mass", mass > 0)
     if mass > 0:
         out.add(f"{path}.mass_inverse", "1/kg", 1 / mass)
-
-
-def lumps(body: Body) -> list[tuple[str, PointMass, float]]:
-    """Return the masses fixed to a link with their names and positions x (m)."""
-    link = body.link
-    found = [("hub", link.hub, 0.0), ("payload", link.payload, link.length)]
-    found += [(f"masses.{k}", mass, mass.at or 0.0) for k, mass in enumerate(link.masses)]
-    return [(name, mass, at) for name, mass, at in found if mass is not None]
 
 
 def _add_lump(out: Parameters, path: str, body: Body, lump: PointMass, at: float) -> None:

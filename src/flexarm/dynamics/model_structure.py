@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
+import numpy as np
 
 from flexarm.codegen.evaluator import SharedFunction
 from flexarm.codegen.library import building
@@ -24,7 +25,7 @@ from flexarm.dynamics.kinematics import Kinematics
 from flexarm.dynamics.links.beam_parameters import nodally_held
 from flexarm.dynamics.model import Chain, robot_parameters
 from flexarm.dynamics.parameters import Parameters, ParameterSymbols
-from flexarm.foundation.messages import suggestion
+from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 
 # Rank of each output: scalar (0), vector (1) or matrix (2).
@@ -35,6 +36,8 @@ OUTPUT_RANKS = {
     **dict.fromkeys(("wrenches", "rotations", "places", "motions"), 2),
 }
 
+PlaceFinder = Callable[[str, float | None], tuple[int, Parameters]]
+GaugeFinder = Callable[[str, float, Sequence[float] | None], Array]
 Recipe = tuple[list[Any], list[Any], list[str], list[str]]
 
 
@@ -70,6 +73,7 @@ class Functions(Mapping[str, ca.Function]):
             "energy": lambda: ([e.q, e.v], list(e.energies), ["q", "v"], ["kinetic", "elastic", "gravity", "drive"]),
             "momentum": lambda: ([e.q, e.v], [e.momentum], ["q", "v"], ["p"]),
             "tip": lambda: ([e.q], [e.tip], ["q"], ["p"]),
+            "frame": lambda: ([e.q], list(e.tip_pose), ["q"], ["R", "p"]),
         }
         if structure.constrained:
             self._recipes |= {
@@ -191,18 +195,91 @@ class Functions(Mapping[str, ca.Function]):
 
 
 class BoundFunctions(Mapping[str, ca.Function]):
-    """CasADi functions with the parameters of one robot bound: `functions["inverse_dynamics"](q, v, a)`."""
+    """CasADi functions with the parameters of one robot bound: `functions["inverse_dynamics"](q, v, a)`.
 
-    def __init__(self, functions: Functions, parameters: Array) -> None:
-        self._functions, self._parameters = functions, parameters
-        self._bound: dict[str, ca.Function] = {}
+    Functions of a place are methods: `functions.frame("tool")(q)`.
+    """
+
+    def __init__(self, functions: Functions, parameters: Array, place: PlaceFinder, gauge: GaugeFinder) -> None:
+        self._functions, self._parameters, self._find_place, self._find_gauge = functions, parameters, place, gauge
+        self._bound: dict[Any, ca.Function] = {}
 
     def __getitem__(self, name: str) -> ca.Function:
-        function = self._functions[name]
+        return self._bind(name, self._functions[name], self._parameters)
+
+    def frame(self, name: str, x: float | None = None) -> ca.Function:
+        """Return the function q -> rotation (3, 3) and position (3,) of a frame or a section of a link in the world.
+
+        Parameters
+        ----------
+        name : str
+            Name of a frame or of a link.
+        x : float, optional
+            Distance of the section from the link's root (m); the tip if omitted. A frame has its own.
+
+        Returns
+        -------
+        casadi.Function
+            Function with the outputs `R` and `p`.
+        """
+        link, there = self._find_place(name, x)
+        return self._bind(("frame", name, x), self._functions.frame(link, there), there.vector, self._parameters)
+
+    def jacobian(self, name: str, x: float | None = None, axes: Literal["own", "world"] = "own") -> ca.Function:
+        """Return the function q -> geometric Jacobian (6, nq) of a frame or a section of a link.
+
+        Parameters
+        ----------
+        name : str
+            Name of a frame or of a link.
+        x : float, optional
+            Distance of the section from the link's root (m); the tip if omitted. A frame has its own.
+        axes : {"own", "world"}, optional
+            Axes in which the twist is written: those of the frame (default) or of the world.
+
+        Returns
+        -------
+        casadi.Function
+            Function with the output `J`: angular velocity (first three rows) and velocity per generalized velocity.
+        """
+        if axes not in ("own", "world"):
+            raise ValueError(f"axes = {shown(axes)}: must be 'own' or 'world'")
+        link, there = self._find_place(name, x)
+        own = self._bind(("jacobian", name, x), self._functions.jacobian(link, there), there.vector, self._parameters)
+        if axes == "own":
+            return own
         with building:
-            if name not in self._bound:
-                self._bound[name] = bind(function, self._parameters)
-            return self._bound[name]
+            q = ca.SX.sym("q", own.size1_in(0))
+            R, J = self.frame(name, x)(q)[0], own(q)
+            return ca.Function("jacobian", [q], [ca.cse(ca.vertcat(R @ J[:3, :], R @ J[3:, :]))], ["q"], ["J"])
+
+    def strain(self, link: str, x: float, at: Sequence[float] | None = None) -> ca.Function:
+        """Return the function q -> axial strain of a flexible link, as measured by a strain gauge.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        x : float
+            Distance from the root of the link (m).
+        at : (float, float), optional
+            Point (y, z) of the section (m); on the surface by default, as in `System.strain`.
+
+        Returns
+        -------
+        casadi.Function
+            Function with the output `strain`.
+        """
+        row = self._find_gauge(link, x, at)
+        q = ca.SX.sym("q", len(row))
+        used = np.flatnonzero(row).tolist()
+        return ca.Function("strain", [q], [ca.dot(ca.DM(row[used]), q[used]) if used else ca.SX(0)], ["q"], ["strain"])
+
+    def _bind(self, key: Any, function: ca.Function, *last: Array) -> ca.Function:
+        with building:
+            if key not in self._bound:
+                self._bound[key] = bind(function, *last)
+            return self._bound[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)
@@ -245,7 +322,11 @@ class Structure:
         symbols = ParameterSymbols(parameters)
         bodies = [make_symbolic(body, symbols.under(f"links.{body.link.name}")) for body in chain.bodies]
         self.coordinates = _without_sizes(chain.coordinates)
-        self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols))
+        robot = chain.robot
+        names = [*(each.name for each in robot.links), *(each.name for each in robot.frames)]
+        owners = {name: robot.place(name)[0] for name in names}
+        tip_link = owners[robot.tip_name]
+        self.equations = Equations(Kinematics(bodies, self.coordinates, chain.order, symbols), owners, tip_link)
         self.constrained = bool(chain.robot.every_constraint) or any(nodally_held(body.link) for body in chain.bodies)
         self._constraints, self._selected_rows = erase_values(chain.robot.every_constraint), selected_rows
         self.functions = Functions(self)
@@ -271,7 +352,7 @@ class Structure:
 
     def selected_rows(self, vector: Array, chain: Chain, parameters: Parameters) -> dict[Key, SelectedRows]:
         """Select the independent constraint rows for a robot's parameters; parameters that rotate rows are added."""
-        length = sum(link.length for link in chain.robot.links)
+        length = chain.robot.size
         found = {}
         for key, (block, _) in self.constraints.blocks.items():
             rows = self._raw_rows[key]

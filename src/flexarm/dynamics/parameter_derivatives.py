@@ -123,7 +123,7 @@ class ParameterRates:
 
     def _sizes(self, value: float, unit: str) -> tuple[float, float]:
         """Return what is a large change of a field at its value, and of fields in its unit."""
-        length, mass = sum(link.length for link in self._robot.links), self._robot.total_mass
+        length, mass = self._robot.size, self._robot.total_mass
         typical = {"rad": 1.0, "m": length, "kg": mass, "kg m2": mass * length**2}.get(unit, 0.0)
         reach = 1.0 if unit == "rad" else abs(value) or typical or 1.0
         return reach, max(reach, typical)

@@ -3,7 +3,8 @@
 | name | quantity |
 |---|---|
 | `upper.q`, `upper.motor`, `upper.bend_y[1]` | coordinates |
-| `tip.y`, `fore.tip.y`, `fore(0.2).y`, `camera.y` | positions of the last tip, a link's tip, a place, a named point |
+| `tip.y`, `fore.tip.y`, `fore(0.2).y` | positions of the robot's tip, a link's tip, a place |
+| `tool.y`, `camera.y` | positions of a frame, a named point |
 | `deflection.fore.y` | deflection of a link's tip against the straight link, in its root frame |
 | `fore.strain(0.1)`, `fore.strain(0.1, 0.002, 0)` | strain at x on the surface of a link, or at x, y, z |
 | `fore.moment(0.1)`, `fore.shear_y(0.1)` | bending moment, or another component, across a section |

@@ -146,7 +146,7 @@ def singularity(system: System, q: Vector, held: Collection[int], nearly: bool) 
     if not free or not np.isfinite(M).all():
         return None
     links = system.robot.links
-    whole = sum(each.total_mass for each in links) * sum(each.length for each in links) ** 2
+    whole = sum(each.total_mass for each in links) * system.robot.size**2
     motions = massless_motions(M, system.sizes[free], whole, nearly)
     if not motions.size:
         return None

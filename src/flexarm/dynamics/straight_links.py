@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.bodies import Body
-from flexarm.dynamics.model import Chain, lumps
+from flexarm.dynamics.model import Chain
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.robot import MovingJoint, RidingJoint, Robot, Sleeve
@@ -243,7 +243,7 @@ class StraightLink:
         """Add mass and weight of the link and of everything fixed to it."""
         own_gravity = self.root.axes.T @ gravity
         self._add_beam(mass, weight, own_gravity)
-        for _, lump, at in lumps(self.body):
+        for _, lump, at in self.body.link.lumps:
             place = _shifted(self.frame(at), np.array(lump.offset, dtype=float))
             mass += lump.mass * place.move.T @ place.move
             mass += place.turn.T @ np.array(lump.inertia_matrix) @ place.turn

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from flexarm.dynamics.model import lumps
 from flexarm.dynamics.straight_links import X_AXIS, StraightLink, StraightRobot, hinge_axis
 from flexarm.foundation.validation import Array
 
@@ -97,7 +96,7 @@ class _LinkMotion:
             if beam.count:
                 out[columns] -= (self.acceleration @ beam.a + along @ beam.b).T
                 out[columns] -= beam.j.T @ self.turn_rate.T  # without the gyroscopic moments of sections
-        for _, lump, at in lumps(self.link.body):
+        for _, lump, at in self.link.body.link.lumps:
             place = at * X_AXIS + np.array(lump.offset, dtype=float)
             force = -lump.mass * self.at(place)
             moment = np.cross(np.array(lump.offset, dtype=float), force) - self._spin(np.array(lump.inertia_matrix))

@@ -394,7 +394,7 @@ class System(SystemGeometry):
         """
         if axes not in ("joint", "world"):
             raise ValueError(f"axes = {shown(axes)}: must be 'joint' or 'world'")
-        number, _ = self.place(link)
+        number = self._arguments.link(link)
         from flexarm.dynamics.joint_reactions import Balance
 
         return Balance(self, q, v, a, loads, constraint_forces).reaction(number, axes)
@@ -443,6 +443,8 @@ class System(SystemGeometry):
                [-20., -20.]])
         """
         number, places = self._arguments.places(link, x)
+        if self.robot.links[number].body is not None and places.any():
+            raise ValueError(f"x = {shown(x)}: must be 0: link '{link}' is a rigid body, which has no sections")
         from flexarm.dynamics.internal_forces import LinkSectionForces
         from flexarm.dynamics.joint_reactions import Balance
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from flexarm.dynamics.equations import Equations
 from flexarm.dynamics.model import Chain
 from flexarm.dynamics.model_structure import BoundFunctions, Functions, Structure, parameters_of, structure_of
 from flexarm.dynamics.parameters import Parameters
+from flexarm.dynamics.places import Place, add_place
 from flexarm.dynamics.validity import require_size, size_estimate
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
@@ -151,8 +152,8 @@ class SystemBase:
 
     @cached_property
     def casadi(self) -> BoundFunctions:
-        """CasADi functions of this robot, by name: `casadi["inverse_dynamics"](q, v, a)`."""
-        return BoundFunctions(self.structure.functions, self.numbers)
+        """CasADi functions of this robot, by name: `casadi["inverse_dynamics"](q, v, a)`, `casadi.frame("tool")(q)`."""
+        return BoundFunctions(self.structure.functions, self.numbers, self._place, self._gauge_row)
 
     # --- coordinates ---
 
@@ -395,34 +396,32 @@ class SystemBase:
 
     # --- positions on links ---
 
-    def place(self, link: str, x: float | None = None) -> tuple[int, float]:
-        """Return the index of a link and a validated position on it.
+    def place(self, name: str, x: float | None = None) -> Place:
+        """Return a frame, or a validated position on a link.
 
         Parameters
         ----------
-        link : str
-            Name of the link.
+        name : str
+            Name of a link or of a frame.
         x : float, optional
-            Distance from the link's root (m); the tip if omitted.
+            Distance from the link's root (m); the tip if omitted. A frame has its own.
 
         Returns
         -------
-        number : int
-            Index of the link.
-        x : float
-            Distance from the root (m).
+        Place
+            Index of the link, distance from its root (m), and the frame if there is one.
 
         Raises
         ------
         KeyError
-            If there is no such link.
+            If there is no such link or frame.
         ValueError
-            If x is not on the link.
+            If x is not on the link, or given with a frame.
         """
-        return self._arguments.place(link, x)
+        return self._arguments.place(name, x)
 
-    def add_place(self, numbers: Parameters, path: str, link: int, x: float) -> None:
-        """Add the parameters of a position on a link to a set of parameters.
+    def add_place(self, numbers: Parameters, path: str, place: Place) -> None:
+        """Add the parameters of a place to a set of parameters.
 
         Parameters
         ----------
@@ -430,21 +429,20 @@ class SystemBase:
             Set of parameters, extended in place.
         path : str
             Prefix of the names of the new parameters.
-        link : int
-            Index of the link.
-        x : float
-            Distance from the root (m).
+        place : Place
+            Frame, or position on a link.
         """
-        body = self._chain.bodies[link]
-        body.model.add_place(numbers, path, body, x)
+        add_place(numbers, path, self._chain.bodies[place.link], place)
 
-    def _place(self, link: str, x: float | None) -> tuple[int, Parameters]:
-        """Return the index of a link, and the parameters of a position on it."""
-        number, at = self.place(link, x)
-        there = Parameters()
-        body = self._chain.bodies[number]
-        body.model.add_place(there, "place", body, at, anywhere=True)
-        return number, there
+    def _gauge_row(self, link: str, x: float, at: Sequence[float] | None) -> Array:
+        """Return the strain of a link per unit of each coordinate, (nq,)."""
+        raise NotImplementedError
+
+    def _place(self, name: str, x: float | None) -> tuple[int, Parameters]:
+        """Return the index of a link, and the parameters of a frame or of a position on it."""
+        place, there = self.place(name, x), Parameters()
+        add_place(there, "place", self._chain.bodies[place.link], place, anywhere=True)
+        return place.link, there
 
     # --- evaluation ---
 

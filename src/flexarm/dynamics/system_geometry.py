@@ -11,6 +11,7 @@ import numpy as np
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.bodies import Body
 from flexarm.dynamics.constraints.equations import Row
+from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.strains import (
     RIGID_LINK,
     point_of_section,
@@ -28,14 +29,14 @@ class SystemGeometry(SystemBase):
     """Base class of `System`: geometry and constraints, without equations of motion."""
 
     def tip(self, q: Vector = None, link: str | None = None) -> Array:
-        """Return the position of a link's tip in the world.
+        """Return the position of the robot's tip, or of that of a link, in the world.
 
         Parameters
         ----------
         q : array_like or mapping, shape (..., nq), optional
             Coordinates; zero if omitted.
         link : str, optional
-            Name of the link; the last one if omitted.
+            Name of a link, whose tip is meant, or of a frame; the robot's tip if omitted.
 
         Returns
         -------
@@ -49,24 +50,28 @@ class SystemGeometry(SystemBase):
         >>> System(library.two_link_arm()).tip({"fore.q": np.pi / 2}).round(6)
         array([1. , 0.5, 0. ])
         """
-        return self.frame(self.robot.links[-1].name if link is None else link, None, q)[..., :3, 3]
+        return self.frame(self.robot.tip_name if link is None else link, None, q)[..., :3, 3]
 
     def frame(self, link: str, x: float | None = None, q: Vector = None) -> Array:
-        """Return the pose of a section of a link in the world.
+        """Return the pose of a section of a link, or of a frame, in the world.
 
         Parameters
         ----------
         link : str
-            Name of the link.
+            Name of the link, or of a frame.
         x : float, optional
-            Distance of the section from the link's root (m); the tip if omitted.
+            Distance of the section from the link's root (m); the tip if omitted. A frame has its own.
         q : array_like or mapping, shape (..., nq), optional
             Coordinates; zero if omitted.
 
         Returns
         -------
         ndarray, shape (..., 4, 4)
-            Homogeneous transformation from section axes to world axes.
+            Homogeneous transformation from the axes of the section or frame to world axes.
+
+        See Also
+        --------
+        pose : The same for a frame or the tip of a link.
         """
         number, there = self._place(link, x)
         rotation, position = self._call(self.parametric.frame(number, there), there.vector, q=q)
@@ -74,21 +79,47 @@ class SystemGeometry(SystemBase):
         out[..., :3, :3], out[..., :3, 3], out[..., 3, 3] = rotation, position, 1.0
         return out
 
+    def pose(self, name: str | None = None, q: Vector = None) -> Array:
+        """Return the pose of a frame, or of the tip of a link, in the world.
+
+        Parameters
+        ----------
+        name : str, optional
+            Name of a frame or of a link; the robot's tip if omitted.
+        q : array_like or mapping, shape (..., nq), optional
+            Coordinates; zero if omitted.
+
+        Returns
+        -------
+        ndarray, shape (..., 4, 4)
+            Homogeneous transformation from the axes of the frame to world axes.
+
+        Examples
+        --------
+        >>> from flexarm.dynamics.system import System
+        >>> from flexarm.robot import Frame, Link, RigidBody, Robot
+        >>> wrist = Link("wrist", body=RigidBody(2.0, com=(0, 0, 0.05)))
+        >>> arm = Robot(links=[wrist], frames=[Frame("tool", on="wrist", position=(0.1, 0, 0.2))])
+        >>> System(arm).pose("tool", {"wrist.q": np.pi / 2})[:3, 3].round(9)
+        array([0. , 0.1, 0.2])
+        """
+        return self.frame(self.robot.tip_name if name is None else name, None, q)
+
     def jacobian(
         self, link: str, x: float | None = None, q: Vector = None, axes: Literal["own", "world"] = "own"
     ) -> Array:
-        """Return the geometric Jacobian of a section of a link.
+        """Return the geometric Jacobian of a section of a link, or of a frame.
 
         Parameters
         ----------
         link : str
-            Name of the link.
+            Name of the link, or of a frame.
         x : float, optional
-            Distance of the section from the link's root (m); the tip if omitted.
+            Distance of the section from the link's root (m); the tip if omitted. A frame has its own.
         q : array_like or mapping, shape (..., nq), optional
             Coordinates; zero if omitted.
         axes : {"own", "world"}, optional
-            Axes in which the twist is written: those of the section (default) or of the world.
+            Axes in which the twist is written: those of the section or frame (default) or of the world.
 
         Returns
         -------
@@ -123,7 +154,8 @@ class SystemGeometry(SystemBase):
         displacement : ndarray, shape (..., points, 3)
             Displacements in the link's root frame (m).
         """
-        number, length = self.place(link, None)
+        number = self._arguments.link(link)
+        length = self.robot.links[number].length
         x = self._arguments.stations(length, points)
         straight = self.vector(q).copy()
         straight[..., self.elastic] = 0.0
@@ -169,7 +201,8 @@ class SystemGeometry(SystemBase):
         ndarray, shape (..., points, 3)
             Positions (m).
         """
-        number, length = self.place(link, None)
+        number = self._arguments.link(link)
+        length = self.robot.links[number].length
         R, p = self._call(self.parametric.root(number), q=q)
         rho = self._points_on_axis(number, q, self._arguments.stations(length, points))
         return np.asarray(p[..., None, :] + rho @ R.swapaxes(-1, -2))
@@ -215,6 +248,20 @@ class SystemGeometry(SystemBase):
         found = strain(body, self.vector(q)[..., body.local.all], places, y, z)
         return found[..., 0] if np.ndim(x) == 0 else found
 
+    def _gauge_row(self, link: str, x: float, at: Sequence[float] | None) -> Array:
+        """Return the strain of a link per unit of each coordinate, (nq,); it is linear unless the link slides."""
+        if is_gripped(self.robot.links[self._arguments.link(link)]):
+            raise ValueError(f"link = {shown(link)}: slides through its joint, so that its strain is no function of q")
+        own = [each.index for each in self.coordinates if each.link == link and each.kind == "elastic"]
+        q = np.zeros((len(own), self.nq))
+        for each in self.coordinates:  # other links may slide through their joints: q = 0 is not a posture of these
+            if each.kind == "joint" and is_gripped(other := self.robot.link(each.link)):
+                q[:, each.index] = other.length / 2
+        q[np.arange(len(own)), own] = 1.0
+        row = np.zeros(self.nq)
+        row[own] = self.strain(link, x, q, at=at)
+        return row
+
     def _gauges(self, link: str, x: Any, at: Sequence[float] | None) -> tuple[Body, Array, Array, Array]:
         """Return the body and the positions x, y, z of strain gauges; on the surface if `at` is None."""
         number, places = self._arguments.places(link, x)
@@ -238,7 +285,7 @@ class SystemGeometry(SystemBase):
     @property
     def constraint_scales(self) -> Array:
         """Characteristic violation of each constraint row: the length of the robot (m), or one radian."""
-        length = sum(link.length for link in self.robot.links)
+        length = self.robot.size
         return np.array([length if row.unit == "m" else 1.0 for row in self.constraint_rows])
 
     @property

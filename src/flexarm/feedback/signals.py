@@ -141,12 +141,13 @@ class Signals:
     def output_names(self) -> list[str]:
         """Names that are suggested for unknown ones."""
         links = [link.name for link in self.system.robot.links]
+        frames = [frame.name for frame in self.system.robot.frames]
         bent = [link.name for link in self.system.robot.links if link.flexible is not None]
         return [
             *self.system.names,
             *(
                 f"{place}.{axis}"
-                for place in ("tip", *self.points, *(f"{link}.tip" for link in links))
+                for place in ("tip", *self.points, *frames, *(f"{link}.tip" for link in links))
                 for axis in AXES
             ),
             *(derivative(each, order) for order in (1, 2) for each in self.system.names),
@@ -173,15 +174,15 @@ class Signals:
             derivative_unit("m", order),
             order,
             lambda: self._position(*found)[AXES.index(axis)],
-            place=(*self.system.place(*found), axis),
+            place=(self.system.place(*found), axis),
         )
 
     def _position(self, link: str, x: float | None) -> Any:
         """Return the position of a place as an expression of q."""
         system, equations, there = self.system, self.system.equations, Parameters()
-        number, at = system.place(link, x)
-        system.add_place(there, "place", number, at)
-        return system.parametric.frame(number, there)(equations.q, self.stand_in(there.vector), equations.p)[1]
+        place = system.place(link, x)
+        system.add_place(there, "place", place)
+        return system.parametric.frame(place.link, there)(equations.q, self.stand_in(there.vector), equations.p)[1]
 
     def _deflection(self, name: str, base: str, order: int) -> Output | None:
         word, _, rest = base.partition(".")
@@ -237,20 +238,10 @@ class Signals:
         )
 
     def _strain(self, link: str, x: float, at: tuple[float, float] | None) -> Any:
-        """Return a strain as an expression; it is linear in the coordinates of a link that does not slide through its
-        joint.
-        """
-        system = self.system
-        own = [each.index for each in system.coordinates if each.link == link and each.kind == "elastic"]
-        q = np.zeros((len(own), system.nq))
-        for each in system.coordinates:  # other links may slide through their joints: q = 0 is not a posture of these
-            if each.kind == "joint" and is_gripped(other := system.robot.link(each.link)):
-                q[:, each.index] = other.length / 2
-        q[np.arange(len(own)), own] = 1.0
-        row = system.strain(link, x, q, at=at)
-        used = np.flatnonzero(row)
-        places = [own[k] for k in used]
-        return ca.dot(self.stand_in(row[used]), system.equations.q[places]) if places else ca.SX(0)
+        """Return a strain as an expression, of a link that does not slide through its joint."""
+        row = self.system._gauge_row(link, x, at)
+        used = np.flatnonzero(row).tolist()
+        return ca.dot(self.stand_in(row[used]), self.system.equations.q[used]) if used else ca.SX(0)
 
     def gauge(self, name: str, link: str, given: str) -> tuple[float, float, float]:
         """Return x and the point (y, z) of the section, from the text in brackets; on the surface unless given."""
@@ -291,12 +282,14 @@ class Signals:
     # --- places ---
 
     def _place(self, word: str) -> tuple[str, float | None] | None:
-        """A link and where on it: `tip`, `fore.tip`, `fore(0.2)` or a point of the user's."""
+        """A link and where on it, or a frame: `tip`, `fore.tip`, `fore(0.2)`, `tool` or a point of the user's."""
         links = [each.name for each in self.system.robot.links]
         if word in self.points:
             return self.points[word]
         if word == "tip":
-            return links[-1], None
+            return self.system.robot.tip_name, None
+        if word in [each.name for each in self.system.robot.frames]:
+            return word, None
         if word.endswith(".tip") and word.removesuffix(".tip") in links:
             return word.removesuffix(".tip"), None
         found = split_place(word)

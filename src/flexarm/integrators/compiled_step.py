@@ -32,7 +32,7 @@ from flexarm.integrators.step_size import small_motions
 def report(plant: Plant) -> ca.Function:
     """Return the function that evaluates a sample.
 
-    (q, v, a, u, numbers) -> energies (kinetic, elastic, gravity, drive), rotation and position of the last link's tip,
+    (q, v, a, u, numbers) -> energies (kinetic, elastic, gravity, drive), rotation and position of the robot's tip,
     forces missing at driven coordinates, and deflections of the links' tips.
     """
     if isinstance(plant, ControlledPlant):
@@ -40,11 +40,10 @@ def report(plant: Plant) -> ca.Function:
     if plant.shared is not None:
         return plant.shared.report
     e = plant.equations
-    last = len(e.chain.bodies) - 1
-    R, p = e.frame(last, e.tip_of(last))
+    R, p = e.tip_pose
     q, v, a, u = e.q, e.v, e.a, ca.SX.sym("u", plant.input_count)
     missing = plant.residual(q, v, a, u)[plant.driven] if plant.driven else ca.SX(0, 1)
-    bends = ca.horzcat(*(e.tip_deflection(link) for link in range(last + 1)))
+    bends = ca.horzcat(*(e.tip_deflection(link) for link in range(len(e.chain.bodies))))
     found = [ca.densify(each) for each in (ca.vertcat(*e.energies), R, p, missing, bends)]
     return plant.function("report", [q, v, a, u], [*ca.cse(found)]).function
 

@@ -228,7 +228,7 @@ def error_weights(
     changes = np.linalg.lstsq(M, push, rcond=1e-12)[0] * RESPONSE_TIME_S**2 / 2
     moved = [plant.displacements.function(q, each, 0 * each, numbers)[0].full().max() for each in changes.T]
     found = np.nan_to_num(np.array(moved, dtype=float).reshape(len(law.states)))
-    length = sum(link.length for link in system.robot.links) or 1.0
+    length = system.robot.size
     return np.concatenate([found / duration, length / large / duration, large])
 
 

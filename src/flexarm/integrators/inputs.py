@@ -182,7 +182,7 @@ class Schedule:
     def _loaded(self) -> Loads:
         places = Parameters()
         for k, (load, _) in enumerate(self.loads):
-            self.system.add_place(places, f"loads.{k}", load.link, load.x)
+            self.system.add_place(places, f"loads.{k}", load)
         return Loads(tuple(load.link for load, _ in self.loads), places)
 
     @cached_property

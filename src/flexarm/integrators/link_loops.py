@@ -210,11 +210,11 @@ class SharedLinks:
 
     @cached_property
     def report(self) -> ca.Function:
-        """(q, v, a, u) -> energies, rotation and position of the last link's tip, what is missing at the driven
+        """(q, v, a, u) -> energies, rotation and position of the robot's tip, what is missing at the driven
         coordinates, deflections."""
         plant, p, n = self.plant, self.plant.numbers, self.plant.n
         q, v, a, u = self._symbols(q=n, v=n, a=n, u=plant.input_count)
-        gravity, last = self._gravity(p), len(self.bodies) - 1
+        gravity, tip = self._gravity(p), plant.equations.tip_link
         frames: dict[int | None, list[Any]] = {None: [ca.MX.eye(3), ca.MX(3, 1), ca.MX(6, 1)]}
         energies, bends = {}, {}
         for i in self.order:
@@ -222,11 +222,11 @@ class SharedLinks:
             report = self.links[i].report(*_patterns(*frames[parent], gravity))
             given = [*frames[parent], gravity, *self._of(parent, q, v), *self._of(i, q, v)]
             *frames[i], energies[i], bends[i] = report(*given, mine)
-        tip = self.links[last].tip(*_patterns(*frames[last][:2]))
-        R, position = tip(*frames[last][:2], *self._of(last, q), self._own_numbers(last, p))
+        pose = self.links[tip].tip(*_patterns(*frames[tip][:2]))
+        R, position = pose(*frames[tip][:2], *self._of(tip, q), self._own_numbers(tip, p))
         missing = self.residual(q, v, a, u, p)[plant.driven] if plant.driven else NO_VALUES
         total = sum(energies.values(), ca.MX.zeros(4))
-        sides = ca.horzcat(*(bends[i] for i in range(last + 1)))
+        sides = ca.horzcat(*(bends[i] for i in range(len(self.bodies))))
         return self._function("report", [q, v, a, u], [total, R, position, missing, sides])
 
 

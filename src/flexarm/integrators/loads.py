@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.dynamics.places import Place
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.dataclass import dataclass
@@ -28,23 +29,15 @@ MIN_COMPONENT = 1e-6  # of a unit vector
 
 
 @dataclass(frozen=True)
-class LoadPoint:
-    """A point at which a force and a torque act: the number of its link, and where on it."""
-
-    link: int
-    x: float
-
-
-@dataclass(frozen=True)
 class PointLoad:
-    """Force and torque in world axes on a section of a link.
+    """Force and torque in world axes on a section of a link or on a frame.
 
     Parameters
     ----------
     link : str
-        Name of the link.
+        Name of the link, or of a frame.
     x : float, optional
-        Distance of the section from the link's root (m). By default its tip.
+        Distance of the section from the link's root (m). By default its tip. A frame has its own.
     force : sequence, optional
         Three numbers or profiles (N).
     torque : sequence, optional
@@ -58,7 +51,7 @@ class PointLoad:
 
     def __post_init__(self) -> None:
         if not isinstance(self.link, str):
-            raise TypeError(f"PointLoad: link = {shown(self.link)}: must be the name of a link")
+            raise TypeError(f"PointLoad: link = {shown(self.link)}: must be the name of a link or frame")
         if self.x is not None:
             real_number("PointLoad: x", self.x, "m", least=0)
         for name in ("force", "torque"):
@@ -70,7 +63,7 @@ class PointLoad:
             object.__setattr__(self, name, tuple(given))  # what happens to a list later does not matter here
 
 
-def loads_of(system: System, loads: Any) -> list[tuple[LoadPoint, list[Profile]]]:
+def loads_of(system: System, loads: Any) -> list[tuple[Place, list[Profile]]]:
     """Return the points of `simulate(loads=...)` and the profiles of their six components."""
     if loads is None:
         return []
@@ -81,14 +74,14 @@ def loads_of(system: System, loads: Any) -> list[tuple[LoadPoint, list[Profile]]
         if not isinstance(load, PointLoad):
             raise TypeError(f"loads[{k}] = {shown(load)}: must be a fa.PointLoad")
         try:
-            place = LoadPoint(*system.place(load.link, load.x))
+            place = system.place(load.link, load.x)
         except (KeyError, ValueError, TypeError) as error:
             raise type(error)(f"loads[{k}]: {error.args[0]}") from None
         found.append((place, [profile(each, f"loads[{k}]") for each in (*load.force, *load.torque)]))
     return found
 
 
-def warn_of_idle_loads(system: System, loads: list[tuple[LoadPoint, list[Profile]]], q: Array) -> None:
+def warn_of_idle_loads(system: System, loads: list[tuple[Place, list[Profile]]], q: Array) -> None:
     """Warn of loads out of the plane of a robot whose shapes were selected for motion in that plane."""
     picks = system.picks.items() if loads else ()
     flat = {name: [family for family, why in pick.left_out.items() if why == OUT_OF_PLANE] for name, pick in picks}

@@ -71,7 +71,8 @@ def _stations(run: Run, link: str) -> Array:
     robot, own = run.robot, run.robot.link(link)
     number = [each.name for each in robot.links].index(link)
     children = [each.at for each, parent in zip(robot.links, robot.parents) if parent == number and each.at is not None]
-    loads = [x for name, x in run.options.get("load_places", []) if name == link]
+    places = [robot.place(*each) for each in run.options.get("load_places", [])]
+    loads = [x for index, x, _ in places if index == number]
     jumps = np.array([*(mass.at or 0.0 for mass in own.masses), *children, *loads])
     beyond = np.minimum(jumps + JUMP_OFFSET * own.length, own.length)
     return np.unique(np.concatenate([np.linspace(0.0, own.length, STATION_COUNT), jumps, beyond]))

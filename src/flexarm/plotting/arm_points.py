@@ -133,7 +133,7 @@ class Arm:
 
     def _guides(self) -> Iterator[Array]:
         """Yield short line segments at each sliding joint, along its axes."""
-        whole = GUIDE_HALF_LENGTH * sum(link.length for link in self.system.robot.links)
+        whole = GUIDE_HALF_LENGTH * self.system.robot.size
         for link in self.system.robot.links:
             joint = link.joint
             half = whole / 4 if isinstance(joint, Sleeve) else whole  # a sleeve shows only its end
@@ -143,19 +143,22 @@ class Arm:
                 yield np.stack([place - step, place + step], axis=1)
 
     def _brackets(self) -> Iterator[Array]:
-        """Yield the segments from the attachment point on the parent to the joint, for links with an offset."""
+        """Yield the segments from links to joints with an offset and to frames beside them."""
         for link, parent in zip(self.system.robot.links, self.system.robot.parents, strict=True):
             if any(link.offset) and (parent is not None or link.joint.rides):
                 rotation, place = self._riding_pose(link) if link.joint.rides else self._carrier_pose(link)
                 yield np.stack([place, place + rotation @ np.array(link.offset)], axis=1)
+        for frame in self.system.robot.frames:
+            if any(frame.position):
+                ends = [self.system.frame(frame.on, frame.x, self.q), self.system.pose(frame.name, self.q)]
+                yield np.stack([end[:, :3, 3] for end in ends], axis=1)
 
     @property
     def lumps(self) -> list[tuple[Link, PointMass, float]]:
         """Point masses in the order of `masses`, with their link and position along it (m)."""
         found: list[tuple[Link, PointMass, float]] = []
         for link in self.system.robot.links:
-            lumps = [(link.hub, 0.0), (link.payload, link.length), *((mass, mass.at) for mass in link.masses)]
-            found += [(link, lump, x or 0.0) for lump, x in lumps if lump is not None and not lump.empty]
+            found += [(link, lump, x) for _, lump, x in link.lumps if not lump.empty]
         return found
 
     def _rails(self) -> Iterator[Array]:

@@ -118,7 +118,7 @@ class ArmSolids:
         for link in self.robot.links:
             stations = np.linspace(0, 1, self.arm.links[link.name].shape[1])
             found[link.name] = self.thicken * match_corner_counts(
-                [outline(link.section, xi, link.length) for xi in stations]
+                [outline(link.section, xi, link.extent or self.robot.size) for xi in stations]
             )
         return found
 
@@ -188,6 +188,9 @@ class ArmSolids:
         """
         from scipy.interpolate import make_interp_spline
 
+        if not link.length:
+            axes = np.repeat(self._root_poses[link.name][:, None, :3, :3], axis.shape[1], axis=1)
+            return axes[..., 1], axes[..., 2]
         places = np.linspace(0, link.length, 2 if link.flexible is None else FRAME_STATION_COUNT)
         frames = [self.arm.system.frame(link.name, x, self.arm.q)[:, :3, 1] for x in places]
         interpolate = make_interp_spline(places, np.stack(frames, axis=1), k=1, axis=1)

@@ -55,7 +55,7 @@ def _run_rows(run: Run, modes: ModeSet, rigid: Run | None) -> list[tuple[str, st
             peak = int(bend.argmax())
             when = f"at {run.time.values[peak]:.4g} s ({bend[peak] / link.length:.2%} of its length)"
             rows.append((f"peak deflection of {link.name}", f"{1000 * bend[peak]:.4g} mm {when}"))
-    rows.append((f"final tip (of {run.robot.links[-1].name})", _format_position(run.tip.values[-1])))
+    rows.append((f"final tip (of {run.robot.tip_name})", _format_position(run.tip.values[-1])))
     if rigid is not None:
         distance = np.linalg.norm(run.compare(rigid)["tip"].values, axis=1)  # NaN after an early end of the rigid run
         rows.append(("final tip of the rigid twin", _format_position(rigid.tip.values[-1])))

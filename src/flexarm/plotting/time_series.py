@@ -174,7 +174,7 @@ def _common_quantities(runs: Mapping[str, Run]) -> list[str]:
         for name in coordinates_of(first.data, "joint")
         if all(name in run.data["coordinate"].values for run in runs.values())
     ]
-    size = sum(link.length for link in first.robot.links)
+    size = first.robot.size
     for axis in "xyz":
         values = np.concatenate([run.tip.sel(axis=axis).values for run in runs.values()])
         if np.ptp(values) > TIP_MOTION_TOLERANCE * size:

@@ -133,7 +133,7 @@ def unsolved_steps(count: int, steps: int, dt: float) -> str:
 
 def _inaccurate(run: Run, robot: Robot, statistics: Plain, options: Plain) -> list[str]:
     estimate = statistics.get("error_estimate")
-    allowed = options["rtol"] * sum(link.length for link in robot.links) + options["atol"]
+    allowed = options["rtol"] * robot.size + options["atol"]
     if run.status == "failed" or estimate is None or estimate <= allowed:
         return []
     smaller = "dt" if options["dt"] else "rtol"

@@ -154,13 +154,12 @@ def arrays(**parts: Any) -> Arrays:
         ("kind", "coordinate", parts["kinds"]),
         ("input_unit", "input", parts["input_units"]),
     ]
-    last = parts["links"][-1]
     layout = {
         "q": (("coordinate",), "", "coordinates"),
         "v": (("coordinate",), "", "rates of the coordinates"),
         "a": (("coordinate",), "", "accelerations of the coordinates"),
-        "tip": (("axis",), "m", f"position of the tip of link '{last}', the last one"),
-        "tip_rotation": (("axis", "column"), "1", f"rotation of the tip of link '{last}', the last one"),
+        "tip": (("axis",), "m", f"position of {parts['tip_name']}"),
+        "tip_rotation": (("axis", "column"), "1", f"rotation of {parts['tip_name']}"),
         "deflection": (("link", "axis"), "m", "deflection of each link's tip in its root frame"),
         **({"torque": (("input",), "", "torque or force of the actuators")} if "torque" in parts else {}),
         **{name: ((), "J", meaning) for name, meaning in ENERGIES.items()},

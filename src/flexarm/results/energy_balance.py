@@ -41,7 +41,7 @@ def energy_balance(energies: Mapping[str, Array], robot: Robot, duration: float)
     stores = {name: each for name, each in energies.items() if name != "balance"}
     worst = int(np.abs(balance).argmax())
     moved = max(float(stores["kinetic"].max()), *(float(np.ptp(each)) for each in stores.values()))
-    speed = sum(link.length for link in robot.links) / duration if duration else 0.0
+    speed = robot.size / duration if duration else 0.0
     nothing = REST_SHARE * sum(link.total_mass for link in robot.links) * speed**2
     at_rest = moved <= max(nothing, ROUNDING_SHARE * max(float(np.abs(each).max()) for each in stores.values()))
     return EnergyBalance(float(balance[worst]), worst, 0.0 if at_rest or appears(robot) else moved)

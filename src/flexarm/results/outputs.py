@@ -177,6 +177,7 @@ class RunOutputs:
             v=v,
             a=later or a,
             tip=tip,
+            tip_name=_tip(system.robot),
             tip_rotation=tip_rotation,
             deflection=deflection,
             points={name: system.frame(link, x, q)[:, :3, 3] for name, (link, x) in self.points.items()},
@@ -187,6 +188,12 @@ class RunOutputs:
             balance=total - total[0] - work + lost,
             **parts,
         )
+
+
+def _tip(robot: Robot) -> str:
+    """Return a description of the robot's tip."""
+    name = robot.tip_name
+    return f"frame '{name}'" if robot.place(name)[2] else f"the tip of link '{name}'"
 
 
 def _loads(inputs: Inputs, given: Array) -> dict[str, Array]:

@@ -255,7 +255,7 @@ def _errors(these: Comparison, excitation: Excitation) -> Errors:
     distance = float(_norms(own[:links] - fine[:links]).max(initial=0.0))
     bends = _norms(fine[links:]).max(axis=1, initial=0.0)
     peak = float(bends.max(initial=0.0))
-    if peak <= MIN_DEFLECTION * sum(link.length for link in these.robot.links):
+    if peak <= MIN_DEFLECTION * these.robot.size:
         return Errors(0.0, [None] * links)
     across = [_norms(each[links:, 1:3]).max(axis=1, initial=0.0) for each in (own - fine, fine)]
     shares = [float(off / bend) if bend > MIN_LINK_SHARE * peak else None for off, bend in zip(*across, strict=True)]

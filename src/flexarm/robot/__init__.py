@@ -2,9 +2,11 @@
 
 from flexarm.robot import library
 from flexarm.robot.constraints import Loop, OnLine, OnPlane, PointSupport
+from flexarm.robot.denavit_hartenberg import from_dh
 from flexarm.robot.drives import Drive, Stop
 from flexarm.robot.errors import DescriptionError, UnitsWarning
 from flexarm.robot.flexibility import Damping, Elements, Flexible, Modes, Reduced, Splines
+from flexarm.robot.frames import Frame
 from flexarm.robot.io.files import load, save, schema
 from flexarm.robot.joints import (
     Cylindrical,
@@ -21,7 +23,7 @@ from flexarm.robot.joints import (
     Weld,
 )
 from flexarm.robot.links import Link
-from flexarm.robot.masses import Material, PointMass
+from flexarm.robot.masses import Material, PointMass, RigidBody
 from flexarm.robot.pose import Pose
 from flexarm.robot.robot import Robot
 from flexarm.robot.sections import Section
@@ -34,6 +36,7 @@ __all__ = [
     "Elements",
     "FixedPrismatic",
     "Flexible",
+    "Frame",
     "Link",
     "Loop",
     "Material",
@@ -49,6 +52,7 @@ __all__ = [
     "Reduced",
     "Revolute",
     "RidingJoint",
+    "RigidBody",
     "Robot",
     "Screw",
     "Section",
@@ -59,6 +63,7 @@ __all__ = [
     "UnitsWarning",
     "Universal",
     "Weld",
+    "from_dh",
     "library",
     "load",
     "save",

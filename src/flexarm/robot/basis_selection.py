@@ -351,7 +351,7 @@ def _normal(robot: Robot, frames: list[Array]) -> Array | None:
 def _planar(robot: Robot, frames: list[Array], normal: Array) -> bool:
     """Return True if joints, links, offsets, inertias and gravity lie in a plane."""
     parents = robot.parents
-    largest = sum(link.length for link in robot.links)
+    largest = robot.size
     if abs(normal @ robot.gravity) > 1e-9 * float(np.linalg.norm(robot.gravity)):
         return False
     for index, (link, frame) in enumerate(zip(robot.links, frames, strict=True)):
@@ -362,12 +362,12 @@ def _planar(robot: Robot, frames: list[Array], normal: Array) -> bool:
             return False
         if not all(_keeps_plane(motion, own) for motion in link.joint.elementary_motions):
             return False
-        offsets = [above @ link.offset, *(frame @ lump.offset for lump in _lumps(link))]
+        offsets = [above @ link.offset, *(frame @ lump.offset for _, lump, _ in link.lumps)]
         if parent is None:
             offsets = offsets[1:]  # the place of the whole robot does not matter
         if any(abs(normal @ offset) > 1e-9 * largest for offset in offsets):
             return False
-        if any(_askew(np.array(lump.inertia_matrix), own) for lump in _lumps(link)):
+        if any(_askew(np.array(lump.inertia_matrix), own) for _, lump, _ in link.lumps):
             return False
     return True
 
@@ -376,10 +376,6 @@ def _keeps_plane(motion: TurnAbout | SlideAlong, normal: Array) -> bool:
     """Return True if a motion of a joint stays in the plane with this normal."""
     across = abs(float(normal @ np.array(motion.axis)))
     return abs(across - 1) <= 1e-9 if isinstance(motion, TurnAbout) else across <= 1e-9
-
-
-def _lumps(link: Link) -> list[Any]:
-    return [lump for lump in (link.hub, link.payload, *link.masses) if lump is not None]
 
 
 def _askew(inertia: Array, axis: Array) -> bool:

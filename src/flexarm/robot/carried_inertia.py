@@ -20,6 +20,7 @@ from flexarm.foundation.validation import Array
 from flexarm.robot.flexibility import Modes
 from flexarm.robot.joints import TurnAbout
 from flexarm.robot.links import Link
+from flexarm.robot.masses import PointMass
 
 if TYPE_CHECKING:
     from flexarm.robot.robot import Robot
@@ -120,8 +121,8 @@ def carried_bodies(robot: Robot) -> list[tuple[CarriedBody, ...]]:
     sliding: list[list[_Rigid]] = [[] for _ in robot.links]
     parents = robot.parents
     for index, link in enumerate(robot.links):
-        for at, lump in _lumps(link):
-            _add(attached[index], at, lump)
+        for _, lump, at in link.lumps:
+            _add(attached[index], at, _lump(lump))
     for index in reversed(robot.order):
         link, parent = robot.links[index], parents[index]
         if parent is None:
@@ -141,8 +142,7 @@ def hub_load(link: Link) -> tuple[CarriedBody, ...]:
     """Return the hub as a load at the end of the rear part of a sliding link, in the axes of that part."""
     if link.hub is None:
         return ()
-    (_, body), *_ = _lumps(link)
-    return (body.turned(np.diag([-1.0, 1.0, -1.0])).load(link.length),)
+    return (_lump(link.hub).turned(np.diag([-1.0, 1.0, -1.0])).load(link.length),)
 
 
 def takes_loads(link: Link) -> bool:
@@ -167,13 +167,9 @@ def _add(places: dict[float, _Rigid], at: float, body: _Rigid) -> None:
     places[at] = places[at] + body if at in places else body
 
 
-def _lumps(link: Link) -> Iterator[tuple[float, _Rigid]]:
-    """Yield the point masses of a link with their places."""
-    fixed = [(0.0, link.hub), (link.length, link.payload), *((lump.at or 0.0, lump) for lump in link.masses)]
-    for at, lump in fixed:
-        if lump is not None:
-            body = _Rigid(lump.mass, np.zeros(3), np.array(lump.inertia_matrix))
-            yield at, body.shifted(lump.offset)
+def _lump(lump: PointMass) -> _Rigid:
+    """Return a point mass about its place on the link."""
+    return _Rigid(lump.mass, np.zeros(3), np.array(lump.inertia_matrix)).shifted(lump.offset)
 
 
 def _beam(link: Link) -> _Rigid:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from math import sqrt
+from math import hypot, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+import numpy as np
+from pydantic import Field, model_validator
 
 from flexarm.foundation.messages import format_number
 from flexarm.robot.description import Description, lazy_property
 from flexarm.robot.errors import DescriptionProblem
-from flexarm.robot.field_types import Checked, Vector, Vector3, nonnegative, positive
+from flexarm.robot.field_types import Checked, Quantity, Vector, Vector3, nonnegative
 from flexarm.robot.flexibility import FAMILIES, Elements, Flexible, Splines
 from flexarm.robot.joints import AnyJoint, FixedPrismatic, Joint, Revolute, Sleeve
-from flexarm.robot.masses import Material, PointMass
+from flexarm.robot.masses import Material, PointMass, RigidBody
 from flexarm.robot.sections import AnySection, Section
 
 if TYPE_CHECKING:
@@ -43,14 +44,27 @@ class NameCheck(Checked):
         return {"type": "string", "pattern": r"^[\w-]+$", "not": {"const": GROUND}}
 
 
+class LengthCheck(Quantity):
+    """Validation of a length, which only links with a body may leave out."""
+
+    def check(self, value: object) -> float:
+        if value is ...:
+            raise ValueError("is required")
+        return super().check(value)
+
+
 class Link(Description):
     """Straight link along its own x axis, rigid or flexible, with its joint; its frame is at its root, after the joint.
+
+    A link with a `body` is a rigid body of any shape: it needs no length, and its tip is then its root. The joint of a
+    link may stand at any pose on its parent: `offset` is its position, `joint.mount` its rotation.
 
     See Also
     --------
     Robot : Tree of links.
     Section : Cross-sections.
     Flexible : Flexibility of a link.
+    RigidBody : Mass, centre of mass and inertia of a rigid link.
 
     Examples
     --------
@@ -60,7 +74,9 @@ class Link(Description):
     """
 
     name: Annotated[str, NameCheck()] = Field(description="name, unique in the robot: letters, digits, _ and -")
-    length: Annotated[float, positive("m")] = Field(description="length (m)")
+    length: Annotated[float, LengthCheck("m", above=0.0)] = Field(
+        0.0, description="length (m); required, unless the link has a body: then 0 unless given"
+    )
     joint: AnyJoint = Field(Revolute.model_construct(), description="connection of the link with its parent")
     section: AnySection | None = Field(None, description="cross-section; a flexible link needs one")
     material: Material | None = Field(None, description="material; a flexible link needs one")
@@ -84,13 +100,16 @@ class Link(Description):
     offset: Annotated[Vector3, Vector("m")] = Field(
         (0.0, 0.0, 0.0), description="offset of the root from that point, in the axes of the parent's section (m)"
     )
+    body: RigidBody | None = Field(
+        None, description="rigid body that the link is, instead of a beam of a section, material or mass"
+    )
 
     if TYPE_CHECKING:
 
         def __init__(
             self,
             name: str,
-            length: float,
+            length: float = 0.0,
             joint: Joint | str = "revolute",
             section: Section | None = None,
             material: Material | None = None,
@@ -103,7 +122,20 @@ class Link(Description):
             parent: str | None = None,
             at: float | None = None,
             offset: ArrayLike = (0, 0, 0),
+            body: RigidBody | None = None,
         ) -> None: ...
+
+    @model_validator(mode="before")
+    @classmethod
+    def _require_length(cls, data: Any) -> Any:
+        """Mark a length that is missing, for an error among those of fields; a body may have the length 0."""
+        if not isinstance(data, dict):
+            return data
+        if data.get("body") is None:
+            return {"length": ..., **data}
+        length = data.get("length")
+        zero = isinstance(length, (int, float)) and not isinstance(length, bool) and length == 0
+        return {name: value for name, value in data.items() if name != "length"} if zero else data
 
     @lazy_property
     def stiffening(self) -> Literal["none", "shortening", "exact"]:
@@ -208,8 +240,23 @@ class Link(Description):
         >>> Link("a", 2.0, mass=1.5, payload=PointMass(0.5)).total_mass
         2.0
         """
-        lumps = [lump for lump in (self.hub, self.payload, *self.masses) if lump is not None]
-        return self.beam_mass + sum(lump.mass for lump in lumps)
+        return self.beam_mass + sum(lump.mass for _, lump, _ in self.lumps)
+
+    @lazy_property
+    def lumps(self) -> tuple[tuple[str, PointMass, float], ...]:
+        """Masses fixed to the link, its body included, with their names and their distances from the root (m)."""
+        body = None if self.body is None else self.body.lump
+        found = [("hub", self.hub, 0.0), ("payload", self.payload, self.length), ("body", body, 0.0)]
+        found += [(f"masses.{k}", mass, mass.at or 0.0) for k, mass in enumerate(self.masses)]
+        return tuple((name, lump, at) for name, lump, at in found if lump is not None)
+
+    @lazy_property
+    def extent(self) -> float:
+        """Characteristic length: the length, or that of a body and its offset from the parent (m)."""
+        if self.length or self.body is None:
+            return self.length
+        gyration = sqrt(max(np.diag(self.body.inertia_matrix)) / self.body.mass) if self.body.mass else 0.0
+        return hypot(*self.offset) + hypot(*self.body.com) + gyration
 
     @property
     def coordinates(self) -> int:
@@ -239,6 +286,8 @@ class Link(Description):
         return self.model_copy(update={"flexible": None, "joint": self.joint.rigid()})
 
     def conflicts(self) -> Iterator[DescriptionProblem]:
+        if self.body is not None:
+            yield from self._parts_besides_body()
         yield from self._missing_parts()
         yield from self._missing_shear_areas()
         yield from self._coarse_meshes()
@@ -265,6 +314,20 @@ class Link(Description):
             elif lump.at > self.length:
                 sentence = f"must lie on the link, between 0 and {format_number(self.length)} (m)"
                 yield DescriptionProblem(f"masses[{index}].at", lump.at, sentence)
+
+    def _parts_besides_body(self) -> Iterator[DescriptionProblem]:
+        """Yield parts of a beam in a link that is a rigid body."""
+        for field in ("section", "material", "flexible", "mass", "rotary_inertia"):
+            value = getattr(self, field)
+            if value is not None and value is not False:
+                value = value if isinstance(value, (bool, float)) else ...
+                yield DescriptionProblem(field, value, "must be left out: the link is a rigid body, as `body` gives it")
+        if not self.length and isinstance(self.joint, (FixedPrismatic, Sleeve)):
+            sentence = f"slides along the link {self.name!r}, which has no length; give it one"
+            yield DescriptionProblem("joint.type", self.joint.type, sentence)
+        if isinstance(self.joint, FixedPrismatic) and self.joint.rear == "none":
+            sentence = "must be 'rigid' or 'flexible': a rigid body moves as a whole"
+            yield DescriptionProblem("joint.rear", "none", sentence)
 
     def _missing_parts(self) -> Iterator[DescriptionProblem]:
         if self.flexible is not None:

@@ -62,6 +62,22 @@ class CheckedInertia(Checked):
         return {"anyOf": [one, numbers_schema(3), numbers_schema(6), matrix_schema()], "unit": "kg m2"}
 
 
+class BodyInertia(CheckedInertia):
+    """Validation of the inertia of a rigid body: no principal moment exceeds the sum of the other two."""
+
+    tolerance = 1e-6  # CAD programs and data sheets round
+
+    def check(self, value: object) -> Inertia:
+        inertia = super().check(value)
+        small, middle, large = (float(each) for each in np.linalg.eigvalsh(np.array(inertia_matrix(inertia))))
+        if large > (1 + self.tolerance) * (small + middle):
+            raise ValueError(
+                "must be an inertia that a body can have: no principal moment exceeds the sum of the other two, but "
+                f"they are {small:.4g}, {middle:.4g} and {large:.4g} kg m2"
+            )
+        return inertia
+
+
 def inertia_matrix(inertia: Inertia) -> Matrix3:
     """Return the 3x3 matrix of an inertia given in any of its forms."""
     if isinstance(inertia, float):
@@ -113,6 +129,49 @@ class PointMass(Description):
     def empty(self) -> bool:
         """True if mass and inertia are zero."""
         return self.mass == 0 and not np.any(self.inertia_matrix)
+
+
+class RigidBody(Description):
+    """Rigid body that is a whole link: mass, centre of mass and inertia in the axes of the link's root frame.
+
+    See Also
+    --------
+    Link : A link takes it as `body`.
+    Frame : Frame at any pose on a link.
+
+    Examples
+    --------
+    >>> RigidBody(2.0, com=(0, 0, 0.05), inertia=[0.01, 0.01, 0.004]).inertia_matrix
+    ((0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.004))
+    """
+
+    mass: Annotated[float, nonnegative("kg")] = Field(description="mass (kg); may be 0")
+    com: Annotated[Vector3, Vector("m")] = Field(
+        (0.0, 0.0, 0.0), description="centre of mass in the link's root frame (m)"
+    )
+    inertia: Annotated[Inertia, BodyInertia()] | None = Field(
+        None,
+        description="inertia about the centre of mass, in the axes of the link's root frame (kg m2): "
+        "one number, xx yy zz, xx yy zz xy xz yz, or a 3x3 matrix; a point mass unless given",
+    )
+
+    if TYPE_CHECKING:
+
+        def __init__(self, mass: float, com: ArrayLike = (0, 0, 0), inertia: ArrayLike | None = None) -> None: ...
+
+    @property
+    def lump(self) -> PointMass:
+        """The body as a mass at the root of its link."""
+        return PointMass.model_construct(mass=self.mass, offset=self.com, inertia=self.inertia, at=None)
+
+    @property
+    def inertia_matrix(self) -> Matrix3:
+        """Inertia about the centre of mass as a 3x3 matrix (kg m2)."""
+        return self.lump.inertia_matrix
+
+    def conflicts(self) -> Iterator[DescriptionProblem]:
+        if self.mass == 0 and np.any(self.inertia_matrix):
+            yield DescriptionProblem("mass", self.mass, "must be positive (kg), since the body has an inertia")
 
 
 COMMON_POISSON_RATIO = 0.3

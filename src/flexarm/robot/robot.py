@@ -17,6 +17,7 @@ from flexarm.robot.description import Description, lazy_property, warn_of_new_un
 from flexarm.robot.errors import DescriptionError, DescriptionProblem
 from flexarm.robot.field_types import Checked, Vector, Vector3
 from flexarm.robot.flexibility import Elements
+from flexarm.robot.frames import Frame
 from flexarm.robot.joints import FixedPrismatic, MovingJoint, RidingJoint, Sleeve
 from flexarm.robot.links import GROUND, Link, missing_mesh
 from flexarm.robot.path_updates import apply_changes
@@ -72,6 +73,12 @@ class Robot(Description):
     constraints: tuple[AnyConstraint, ...] = Field(
         (), description="closed loops, points on lines and planes, supports on which links slide"
     )
+    frames: tuple[Frame, ...] = Field((), description="named frames on links: tools, sensors, points of interest")
+    tip: str | None = Field(
+        None,
+        description="link or frame whose position is that of the robot's tip; unless given, the last link of the "
+        "longest chain",
+    )
 
     if TYPE_CHECKING:
 
@@ -83,6 +90,8 @@ class Robot(Description):
             gravity: ArrayLike = (0, 0, 0),
             base: Pose = ...,
             constraints: Iterable[Constraint] = (),
+            frames: Iterable[Frame] = (),
+            tip: str | None = None,
         ) -> None: ...
 
     def link(self, name: str) -> Link:
@@ -125,6 +134,45 @@ class Robot(Description):
         return parents_first(self.parents)
 
     @lazy_property
+    def tip_name(self) -> str:
+        """Link or frame that is the robot's tip.
+
+        Unless `tip` is given, it is the last link of the longest chain: the one with the most links between it and the
+        ground, the last of several.
+        """
+        if self.tip is not None:
+            return self.tip
+        depths: dict[int | None, int] = {None: 0}
+        for index in self.order:
+            depths[index] = depths[self.parents[index]] + 1
+        return self._names[max(range(len(self.links)), key=lambda index: (depths[index], index))]
+
+    def place(self, name: str, x: float | None = None) -> tuple[int, float, Frame | None]:
+        """Return the section that a link with a distance, or a frame, stands for.
+
+        Parameters
+        ----------
+        name : str
+            Name of a link or of a frame.
+        x : float, optional
+            Distance from the root of the link (m), by default its tip; a frame has its own.
+
+        Returns
+        -------
+        number : int
+            Index of the link.
+        x : float
+            Distance from its root (m).
+        frame : Frame or None
+            The frame on that section, if the name is that of a frame.
+        """
+        frame = next((each for each in self.frames if each.name == name), None)
+        if frame is not None:
+            name, x = frame.on, frame.x
+        number = self._names.index(name)
+        return number, self.links[number].length if x is None else x, frame
+
+    @lazy_property
     def every_constraint(self) -> tuple[Constraint, ...]:
         """Constraints, including those of joints (the mouths of sleeves)."""
         return (*self.constraints, *mouth_supports(self))
@@ -133,6 +181,11 @@ class Robot(Description):
     def total_mass(self) -> float:
         """Mass of all links and the masses on them (kg)."""
         return sum(link.total_mass for link in self.links)
+
+    @lazy_property
+    def size(self) -> float:
+        """Characteristic length: the sum of those of the links, or 1 m if all are zero."""
+        return sum(link.extent for link in self.links) or 1.0
 
     @property
     def coordinates(self) -> int:
@@ -330,17 +383,19 @@ class Robot(Description):
         if not found:  # the tree is defined only if all parents exist
             found = [*self._cycles(), *self._places_beyond_parents(), *self._wrong_rails()]
         yield from found
+        yield from self._wrong_frames()
         yield from self._wrong_constraints()
         yield from self._loose_links()
 
     def _excess_parts(self) -> Iterator[DescriptionProblem]:
-        for name, parts in (("links", self.links), ("constraints", self.constraints)):
+        for name, parts in (("links", self.links), ("constraints", self.constraints), ("frames", self.frames)):
             if len(parts) > MAX_LINKS:
                 yield DescriptionProblem(name, ..., f"there are {len(parts)}, but a robot has at most {MAX_LINKS}")
 
     def _loose_links(self) -> Iterator[DescriptionProblem]:
         """Yield links with a free root that no constraint holds."""
-        named = {name for each in self.constraints for name, _, _ in each.places.values()}
+        owners = {each.name: each.on for each in self.frames}
+        named = {owners.get(name, name) for each in self.constraints for name, _, _ in each.places.values()}
         for index, link in enumerate(self.links):
             if link.flexible is not None and link.flexible.loose and link.name not in named:
                 path, sentence = f"links[{index}].flexible.basis.root", "needs a constraint that holds the link"
@@ -377,6 +432,24 @@ class Robot(Description):
                 sentence = f"must lie on its parent {self._names[parent]!r}, between 0 and {format_number(length)} (m)"
                 yield DescriptionProblem(path, link.at, sentence)
 
+    def _wrong_frames(self) -> Iterator[DescriptionProblem]:
+        names = [each.name for each in self.frames]
+        for index, frame in enumerate(self.frames):
+            path = f"frames[{index}]"
+            if frame.name in self._names:
+                yield DescriptionProblem(f"{path}.name", frame.name, "is already the name of a link")
+            elif (first := names.index(frame.name)) != index:
+                yield DescriptionProblem(f"{path}.name", frame.name, f"is already the name of frames[{first}]")
+            if frame.on not in self._names:
+                sentence = describe_unknown("no such link", frame.on, self._names)
+                yield DescriptionProblem(f"{path}.on", frame.on, sentence)
+            elif frame.x is not None and frame.x > (length := self.link(frame.on).length):
+                sentence = f"must lie on link {frame.on!r}, between 0 and {format_number(length)} (m)"
+                yield DescriptionProblem(f"{path}.x", frame.x, sentence)
+        if self.tip is not None and self.tip not in (*self._names, *names):
+            sentence = describe_unknown("no such link or frame", self.tip, [*self._names, *names])
+            yield DescriptionProblem("tip", self.tip, sentence)
+
     def _wrong_constraints(self) -> Iterator[DescriptionProblem]:
         names = constraint_names(self.constraints)
         for index, constraint in enumerate(self.constraints):
@@ -388,9 +461,15 @@ class Robot(Description):
                 if link == GROUND and grounded:
                     continue
                 slides = isinstance(constraint, PointSupport) and field == "link"
-                if link not in self._names:
-                    allowed = [*self._names, *([GROUND] if grounded else [])]
-                    yield DescriptionProblem(f"{path}.{field}", link, describe_unknown("no such link", link, allowed))
+                frames = [] if isinstance(constraint, PointSupport) else [each.name for each in self.frames]
+                if link in frames:
+                    if at is not None:
+                        sentence = f"must be left out: {link!r} is a frame, which has its place"
+                        yield DescriptionProblem(f"{path}.{where}", at, sentence)
+                elif link not in self._names:
+                    allowed = [*self._names, *frames, *([GROUND] if grounded else [])]
+                    sentence = describe_unknown("no such link" + " or frame" * bool(frames), link, allowed)
+                    yield DescriptionProblem(f"{path}.{field}", link, sentence)
                 elif slides and _sheared(self.link(link)):
                     sentence = (
                         "must be a link without flexible.shear: it slides on the support, and such shapes have none"
@@ -464,6 +543,9 @@ def _no_support(link: Link, support: str) -> str:
 
 def _rail_problems(joint: RidingJoint, rail: Link | None) -> Iterator[DescriptionProblem]:
     """Yield problems of a joint that slides along a link, or along the ground (None)."""
+    if rail is not None and not rail.length:
+        yield DescriptionProblem("", ..., f"slides along its parent {rail.name!r}, which has no length")
+        return
     if rail is None:
         if joint.on_mesh:
             sentence = "needs a flexible parent with basis elements, but the joint rides on the ground"

@@ -52,7 +52,15 @@ def html(robot: Robot) -> str:
 def _header(robot: Robot) -> str:
     gravity = f"gravity {_numbers(robot.gravity)} m/s2" if any(robot.gravity) else "no gravity"
     sizes = f"{robot.coordinates} coordinates, {robot.total_mass:.4g} kg"
-    return f"{robot.name}: {gravity}, {sizes}, tip of {robot.links[-1].name}"
+    return f"{robot.name}: {gravity}, {sizes}, {_tip(robot)}"
+
+
+def _tip(robot: Robot) -> str:
+    """Return whose tip is the robot's."""
+    name, branched = robot.tip_name, len(set(robot.parents)) < len(robot.links)
+    if robot.place(name)[2] is not None:
+        return f"tip at frame {name}"
+    return f"tip of {name}" + (", the last link of the longest chain" if branched and robot.tip is None else "")
 
 
 def _rows(robot: Robot) -> list[tuple[str, ...]]:
@@ -62,8 +70,8 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
             link.joint.describe(),
             f"{link.length:.4g} m",
             _section(link),
-            f"{link.beam_mass:.4g} kg",
-            "rigid" if link.flexible is None else _flexible(link, link.flexible),
+            f"{link.beam_mass if link.body is None else link.body.mass:.4g} kg",
+            _deformation(link),
             _lump(link.payload),
             _lump(link.hub),
         )
@@ -78,7 +86,17 @@ def _notes(robot: Robot) -> list[str]:
     selected = [f"{name}: {selection.summary()}" for name, selection in select_bases(robot).items()]
     loads = zip(robot.resolved().links, carried_bodies(robot), strict=True)
     of_links = [note for link, carries in loads for note in (_load(link, carries), _bending(link, carries)) if note]
-    return [*selected, *of_links, *filter(None, [expected_accuracy(robot)])]
+    return [*selected, *of_links, *filter(None, [expected_accuracy(robot)]), *_frames(robot)]
+
+
+def _frames(robot: Robot) -> list[str]:
+    """Return the places of the frames, in one note for each link."""
+    found: dict[str, list[str]] = {}
+    for frame in robot.frames:
+        at = "" if frame.x is None else f" at {frame.x:.4g} m"
+        where = f" {_numbers(frame.position)} m" if any(frame.position) else ""
+        found.setdefault(frame.on, []).append(f"{frame.name}{at}{where}")
+    return [f"frames on {link}: {', '.join(names)}" for link, names in found.items()]
 
 
 def _bending(link: Link, carries: tuple[CarriedBody, ...]) -> str:
@@ -120,6 +138,13 @@ def _section(link: Link) -> str:
         return ""
     sizes = " x ".join(f"{size * 1000:.4g}" for size in link.section.extents().values())
     return f"{link.section.shape} {sizes} mm" if sizes else link.section.shape
+
+
+def _deformation(link: Link) -> str:
+    if link.body is not None:
+        largest = max(link.body.inertia_matrix[axis][axis] for axis in range(3))
+        return f"rigid body, {largest:.4g} kg m2" if largest else "rigid body"
+    return "rigid" if link.flexible is None else _flexible(link, link.flexible)
 
 
 def _flexible(link: Link, flexible: Flexible) -> str:

@@ -39,7 +39,7 @@ def results(loop: SingleRun, points: Points, options: Mapping[str, Any], more: M
     attributes = {
         "robot": loop.system.robot.name,
         "model": loop.system.model,
-        "tip_link": loop.system.robot.links[-1].name,
+        "tip_link": loop.system.robot.tip_name,
         "options": json.dumps({**options, "sample": sample} | ({"points": points} if points else {}), default=float),
         "statistics": "",
         "reason": loop.reason,

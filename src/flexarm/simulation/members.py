@@ -54,7 +54,7 @@ class SingleMember:
 
     def __init__(self, system: System, events: EventDetector) -> None:
         links = system.robot.links
-        length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
+        length, mass = system.robot.size, sum(each.total_mass for each in links) or 1.0
         self._system, self._events = system, events
         self.sizes, self.push = system.sizes[None], np.array([mass * length**2])
         self.have_conditions = bool(events.conditions)

@@ -232,7 +232,7 @@ class IntegrationOptions:
 
 def tolerance_of(robot: Robot, rtol: float, atol: float, duration: float) -> Tolerance:
     """Return the tolerance of a run, if `rtol` and `atol` (m) allow errors of at most a tenth of the robot's length."""
-    length = sum(link.length for link in robot.links) or 1.0
+    length = robot.size
     rtol = real_number("rtol", real_number("rtol", rtol, above=0), least=SMALLEST_RTOL, most=LARGEST_RTOL)
     atol = real_number("atol", atol, "m", least=0, most=LARGEST_RTOL * length)
     return Tolerance(rtol, atol, length, duration, _lightest(robot))
@@ -258,4 +258,4 @@ def lightest(masses: Array, motors: Array) -> Array:
 
 def _lever(link: Link) -> float:
     """Return the lever of a motor's coordinate (m), or 1 if the coordinate is a length."""
-    return 1.0 if link.joint.freedoms[0].unit == "m" else link.length
+    return 1.0 if link.joint.freedoms[0].unit == "m" else link.extent or 1.0

@@ -129,7 +129,7 @@ def simulate(
         Time between samples (s). By default a thousandth of the duration, or a whole part of that if the robot vibrates
         faster than such samples show. `run.at(t)` interpolates at other times.
     points : mapping, optional
-        Points to record, by name a link and a distance from its root (m): `{"elbow": ("upper", 1.0)}`.
+        Points to record, by name a link and a distance from its root (m), or a frame: `{"elbow": ("upper", 1.0)}`.
     events : callable or sequence of callable, optional
         Functions of (t, q, v); the run ends when one of them falls to zero.
     verify : bool, optional
@@ -290,9 +290,11 @@ def run_arguments(
     return out
 
 
-def _load_places(schedule: Schedule) -> list[tuple[str, float]]:
-    """Return link and place of each load, so that a saved run has them."""
-    return [(schedule.system.robot.links[each.link].name, each.x) for each, _ in schedule.loads]
+def _load_places(schedule: Schedule) -> list[tuple[str, float | None]]:
+    """Return link and place, or frame, of each load, so that a saved run has them."""
+    links = schedule.system.robot.links
+    places = [each for each, _ in schedule.loads]
+    return [(links[each.link].name, each.x) if each.frame is None else (each.frame.name, None) for each in places]
 
 
 def _complete(loop: SingleRun, q: Array, v: Array, duration: float, progress: bool | None) -> None:
@@ -363,9 +365,11 @@ def recorded_points(system: System, points: Any) -> Points:
         raise TypeError(f"points = {shown(points)}: must be a mapping, {{'elbow': ('upper', 1.0)}}")
     found: Points = {}
     for name, given in (points or {}).items():
+        given = (given, None) if given in [frame.name for frame in system.robot.frames] else given
         if not (isinstance(name, str) and isinstance(given, (list, tuple)) and len(given) == 2):
             raise TypeError(
-                f"points[{name!r}] = {shown(given)}: must be a link's name and a distance from its root (m)"
+                f"points[{name!r}] = {shown(given)}: must be a link's name and a distance from its root (m), or a "
+                "frame's name"
             )
         link, x = given
         try:

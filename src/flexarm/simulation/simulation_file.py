@@ -87,11 +87,16 @@ class _Reader:
         except DescriptionError as error:
             self.problems += error.problems
 
-    def link(self, name: object, path: str) -> str:
-        """The name of a link, as the value of a field."""
+    @property
+    def frames(self) -> list[str]:
+        """Names of the robot's frames."""
+        return [] if self.system is None else [frame.name for frame in self.system.robot.frames]
+
+    def place(self, name: object, path: str) -> str:
+        """Return the name of a link or frame, as the value of a field."""
         if not isinstance(name, str):
             raise _wrong(path, name, "must be the name of a link")
-        links = [] if self.system is None else [link.name for link in self.system.robot.links]
+        links = [] if self.system is None else [*(link.name for link in self.system.robot.links), *self.frames]
         if self.system is not None and name not in links:
             raise _wrong(path, name, f"there is no such link{suggestion(name, links)}")
         return name
@@ -246,7 +251,7 @@ def _loads(reader: _Reader, value: Any, path: str) -> list[PointLoad]:
 
 def _load(reader: _Reader, value: Any, path: str) -> PointLoad:
     fields = _fields(value, path, required=("link",), optional=("x", "force", "torque"))
-    out: dict[str, Any] = {"link": reader.link(fields["link"], join_paths(path, "link"))}
+    out: dict[str, Any] = {"link": reader.place(fields["link"], join_paths(path, "link"))}
     if fields.get("x") is not None:
         out["x"] = _distance(reader, fields["x"], join_paths(path, "x"))
     for name in ("force", "torque"):
@@ -261,16 +266,19 @@ def _load(reader: _Reader, value: Any, path: str) -> PointLoad:
 _distance = _number(unit="m", least=0.0)
 
 
-def _points(reader: _Reader, value: Any, path: str) -> dict[str, tuple[str, float]]:
-    found = {}
+def _points(reader: _Reader, value: Any, path: str) -> dict[str, tuple[str, float | None]]:
+    found: dict[str, tuple[str, float | None]] = {}
     for name, point in _mapping(value, path, "a mapping from names to link and x").items():
         with reader.collecting():
             where = join_paths(path, str(name))
             if not isinstance(name, str):
                 raise _wrong(where, ..., "is not text, but names of points are")
+            if isinstance(point, Mapping) and point.get("link") in reader.frames:
+                found[name] = _fields(point, where, required=("link",))["link"], None
+                continue
             fields = _fields(point, where, required=("link", "x"))
             place = _distance(reader, fields["x"], join_paths(where, "x"))
-            found[name] = (reader.link(fields["link"], join_paths(where, "link")), place)
+            found[name] = (reader.place(fields["link"], join_paths(where, "link")), place)
     return found
 
 

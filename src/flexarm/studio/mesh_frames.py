@@ -87,7 +87,7 @@ class ArmMesh:
 
     def __init__(self, system: System, q: Array, magnify: float, thicken: float) -> None:
         self.system, self.magnify, self.thicken = system, magnify, thicken
-        self.size = sum(link.length for link in system.robot.links)  # (m)
+        self.size = system.robot.size  # (m)
         solids = self._solids(q[None])
         counts = [solid.points.shape[1] for solid in solids]
         offsets = np.cumsum([0, *counts])
@@ -194,7 +194,9 @@ class MeshFrames:
         return np.asarray(np.max(at_corners, axis=0))
 
     def _moment(self, link: Link, x: Array) -> Array:
-        """Return the bending moment, evaluated at every second station and interpolated linearly."""
+        """Return the bending moment, evaluated at every second station and interpolated linearly; 0 in bodies."""
+        if link.body is not None:
+            return np.zeros((len(self.samples), len(x)))
         samples = Run(self.run.data.isel(time=self.samples))
         coarse = x[::2]
         size = np.linalg.norm(samples.moment(link.name, coarse).values[..., 1:], axis=-1)
@@ -204,6 +206,5 @@ class MeshFrames:
 def thickness_factor(system: System) -> float:
     """Return the factor on cross sections that makes all links visible; 1 if they are."""
     links = system.robot.links
-    size = sum(link.length for link in links)
     known = [extent(outline(link.section, 0.0, link.length)) for link in links if link.section is not None]
-    return max(1.0, float(np.ceil(MIN_VISIBLE_THICKNESS * size / min(known) - 1e-9))) if known else 1.0
+    return max(1.0, float(np.ceil(MIN_VISIBLE_THICKNESS * system.robot.size / min(known) - 1e-9))) if known else 1.0

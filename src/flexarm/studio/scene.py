@@ -171,7 +171,7 @@ class Arrows:
 
     def __init__(self, system: System, run: Run, magnify: float) -> None:
         self.system, self.magnify = system, magnify
-        self.length = MAX_ARROW_LENGTH * sum(link.length for link in system.robot.links)
+        self.length = MAX_ARROW_LENGTH * system.robot.size
         has_torques = any(name.startswith("torque.") for name in run.names)
         self._q = run.array("q")
         self._torque = run["torque"].values if has_torques else np.zeros((len(self._q), len(system.actuators)))

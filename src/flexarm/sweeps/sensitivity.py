@@ -149,7 +149,7 @@ def _field(case: SweepCase, name: str) -> Field:
 
 def _large_change(robot: Robot, each: Field) -> float:
     """Return a large change of a field: its own size, a radian or, if it is zero, the size of the robot."""
-    length, mass = sum(link.length for link in robot.links), robot.total_mass
+    length, mass = robot.size, robot.total_mass
     typical = {"m": length, "kg": mass, "kg m2": mass * length**2}.get(each.unit, 1.0)
     return 1.0 if each.unit == "rad" else abs(each.value) or typical or 1.0
 

@@ -150,7 +150,7 @@ DERIVATIVES = {"value": 0, "slope": 1, "rotation": 1, "curvature": 2}
 
 def section_pose(beam: Beam, x: float) -> SectionPose:
     """Return the pose of the section at a constant x; the frame of a sliding link is at its joint."""
-    share, front = x / beam.integrals.length, beam.front
+    share, front = x / beam.integrals.length if x else 0.0, beam.front
     along = beam.l if share == 1 else fraction(share) * beam.l
     if beam.mesh:
         pose = _pose_on_mesh(beam, share, along)

@@ -97,7 +97,8 @@ class Model:
         link, own, n = self.robot.links[i], self.coordinates.own[i], i + 1
         of, slides = f"of link {n} ({link.name})", isinstance(link.joint, SlideJoint)
         length = self._parameter(f"l_{n}", link.length, f"length {of}", "m")
-        m = self._parameter(f"m_{n}", link.beam_mass / link.length, f"mass per length {of}", "kg/m")
+        per_length = link.beam_mass / link.length if link.length else 0.0
+        m = self._parameter(f"m_{n}", per_length, f"mass per length {of}", "kg/m")
         rotary = self._rotary(n, link, of)
         polar, polar_value = rotary.get(0, (number(0), 0.0))
         return Beam(
@@ -325,6 +326,6 @@ def _section_turns(angles: ExprArray) -> list[Step]:
 
 def _point_masses(n: int, link: Link) -> list[tuple[str, PointMass, float]]:
     """Return the point masses of a link: tag of their symbols, mass, and position along the link."""
-    found = [(f"h{n}", link.hub, 0.0), (f"p{n}", link.payload, link.length)]
-    found += [(f"{n}_{index + 1}", lump, lump.at or 0.0) for index, lump in enumerate(link.masses)]
-    return [(tag, lump, at) for tag, lump, at in found if lump is not None and not lump.empty]
+    tags = {"hub": f"h{n}", "payload": f"p{n}", "body": f"b{n}"}
+    found = [(tags.get(name) or f"{n}_{int(name[7:]) + 1}", lump, at) for name, lump, at in link.lumps]
+    return [(tag, lump, at) for tag, lump, at in found if not lump.empty]

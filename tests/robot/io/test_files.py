@@ -282,7 +282,7 @@ def test_the_library_survives_a_round_trip(robot, tmp_path):
             "gravity:",
             "gravty:",
             "arm.yaml:2: gravty: unknown field; did you mean 'gravity'? "
-            "(allowed: name, links, gravity, base, constraints, simulation, sweep)",
+            "(allowed: name, links, gravity, base, constraints, frames, tip, simulation, sweep)",
         ),
         (
             "name: fore",

@@ -103,8 +103,8 @@ def invert(
         {"arm": fa.minimum_jerk(0, 1.5, 1.0)}, the others held at `q0`; or a path of its tip as in `rigid_torques`.
     times : float or array_like
         Times of the path (s), or its end if it begins at 0.
-    output : {"tip", "joints"} or tuple, optional
-        Output that follows the path: the tip of the last link, a link's tip ("fore", None), or a point ("fore", 0.3) in
+    output : {"tip", "joints"}, str or tuple, optional
+        Output that follows the path: the robot's tip, a frame, a link's tip ("fore", None), or a point ("fore", 0.3) in
         m from its root, to which `tip` then refers. With "joints", actuators move as those of the rigid twin and the
         links deflect freely.
     method : {"nonlinear", "linear", "quasi-static"}, optional
@@ -200,9 +200,11 @@ def invert(
 
 def _output_point(system: System, output: Any) -> tuple[str, float | None]:
     if isinstance(output, str) and output in ("tip", "joints"):
-        return system.robot.links[-1].name, None
+        return system.robot.tip_name, None
+    if isinstance(output, str) and output in [each.name for each in system.robot.frames]:
+        return output, None
     if not isinstance(output, (tuple, list)) or len(output) != 2:
-        raise ValueError(f"output = {shown(output)}: must be 'tip', 'joints' or a place, ('fore', 0.3)")
+        raise ValueError(f"output = {shown(output)}: must be 'tip', 'joints', a frame or a place, ('fore', 0.3)")
     try:
         system.place(*output)
     except (KeyError, TypeError, ValueError) as error:

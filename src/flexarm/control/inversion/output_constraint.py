@@ -255,7 +255,7 @@ class OutputConstraint:
         self.actuated = [found[name] for name in twin.rigid.names]
         self.passive = [k for k in range(self.system.nq) if k not in self.actuated]
         self.held = [k for k in range(twin.rigid.nq) if k not in path.moving]
-        length = sum(link.length for link in twin.robot.links)
+        length = twin.robot.size
         self._weights = np.array([1 / length if row < 3 else 1.0 for row in path.rows])  # of components of the pose
         self._functions: dict[str, Any] = {}
 
@@ -296,16 +296,15 @@ class OutputConstraint:
     def _expressions(self) -> tuple[list[Any], Any, Any]:
         """Return symbols (q, v, a, goal), equations, and generalised forces of the actuated coordinates."""
         system, rows = self.system, list(self.path.rows)
-        number, x = system.place(*self.place)
-        there = Parameters()
-        system.add_place(there, "place", number, x)
+        place, there = system.place(*self.place), Parameters()
+        system.add_place(there, "place", place)
         q, v, a = (ca.SX.sym(name, system.nq) for name in "qva")
         count = len(self.path.moving) * len(rows)
         goal = ca.SX.sym("goal", count + 12 + len(self.held))
         inverse = ca.reshape(goal[:count], len(rows), len(self.path.moving)).T
         position, axes = goal[count : count + 3], ca.reshape(goal[count + 3 : count + 12], 3, 3).T
         forces = system.casadi["inverse_dynamics"](q, v, a)
-        R, p = system.parametric.frame(number, there)(q, there.vector, system.numbers)
+        R, p = system.parametric.frame(place.link, there)(q, there.vector, system.numbers)
         turned = sum((ca.cross(axes[:, k], R[:, k]) for k in range(3)), ca.SX.zeros(3)) / 2
         missing = inverse @ ca.vertcat(p - position, turned)[rows]
         conditions = ca.SX(self.twin.rigid.nq, 1)

@@ -290,8 +290,9 @@ class Constraints:
                 found.append((self.names[index], each.link, where))
         return found
 
-    def _number(self, link: str) -> int:
-        return [body.link.name for body in self.equations.chain.bodies].index(link)
+    def _number(self, name: str) -> int:
+        """Return the index of a link, or of the link that carries a frame."""
+        return self.equations.owners[name]
 
     def _section(self, link: str, there: SymbolsUnder) -> tuple[Any, Any]:
         return self.equations.frame(self._number(link), there)

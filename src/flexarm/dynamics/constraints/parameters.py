@@ -8,6 +8,7 @@ from flexarm.dynamics.bodies import Body
 from flexarm.dynamics.links.beam_parameters import add_nodes, nodally_held
 from flexarm.dynamics.model import Chain
 from flexarm.dynamics.parameters import Parameters
+from flexarm.dynamics.places import Place, add_place
 from flexarm.foundation.validation import Array
 from flexarm.robot.constraints import Constraint, Loop, OnLine, OnPlane, PointSupport, constraint_names
 from flexarm.robot.links import GROUND
@@ -70,8 +71,10 @@ def _add_sides(out: Parameters, path: str, sides: dict[str, Array]) -> None:
 
 
 def _add_place(out: Parameters, chain: Chain, path: str, link: str, at: float | None) -> None:
-    body = _body(chain, link)
-    body.model.add_place(out, path, body, body.link.length if at is None else at)
+    place = Place(*chain.robot.place(link, at))
+    if place.frame is not None:
+        out.fact(path, "is a frame on", chain.robot.links[place.link].name)
+    add_place(out, path, chain.bodies[place.link], place)
 
 
 def _body(chain: Chain, link: str) -> Body:

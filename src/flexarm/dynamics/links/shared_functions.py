@@ -25,6 +25,7 @@ from flexarm.dynamics.articulated import (
 from flexarm.dynamics.bodies import SymbolicBody
 from flexarm.dynamics.equations import Equations
 from flexarm.dynamics.parameters import Parameters
+from flexarm.dynamics.places import steps_to_place, tip_symbols
 from flexarm.dynamics.spatial_algebra import Jet, acceleration_along, pose_along, twist_along
 from flexarm.foundation.dataclass import dataclass
 
@@ -194,7 +195,7 @@ class LinkFunctions:
         """Return the function (R, p, own x) -> R and p of the tip."""
         given, (R, p) = zip(*(_symbol(name, each) for name, each in zip("Rp", patterns, strict=True)))
         x = ca.SX.sym("x", self.n)
-        steps = self.body.model.place(self.body, self.body.parameters.under("tip"), Jet.slow(x))
+        steps = steps_to_place(self.body, tip_symbols(self.body), Jet.slow(x))
         return self._function("tip", [*given, x], [ca.densify(each) for each in pose_along(steps, R, p)])
 
     def fold(self, free: Sequence[int], free_above: Sequence[int], children: Sequence[Any], steered: bool) -> Fold:

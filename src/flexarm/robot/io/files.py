@@ -211,8 +211,7 @@ def _writer() -> YAML:
 def _block(robot: dict[str, Any]) -> dict[str, Any]:
     """Arrange a robot for YAML: one line for each field of the robot and of its links, and for each constraint."""
     lists = {"links": [{name: _inline(value) for name, value in link.items()} for link in robot["links"]]}
-    if "constraints" in robot:
-        lists["constraints"] = [_inline(constraint) for constraint in robot["constraints"]]
+    lists |= {name: [_inline(each) for each in robot[name]] for name in ("constraints", "frames") if name in robot}
     return {name: lists[name] if name in lists else _inline(value) for name, value in robot.items()}
 
 

@@ -289,7 +289,7 @@ def _require_same_run(expected: Array | None, result: Result) -> None:
     if expected is None or result.run.status not in SUCCESSFUL:
         return
     found = result.run.array("tip")[-1]
-    size = sum(link.length for link in result.system.robot.links)
+    size = result.system.robot.size
     if np.linalg.norm(found - expected) > TIP_TOLERANCE * size:
         where = [", ".join(f"{each:.4g}" for each in point) for point in (found, expected)]
         raise ValueError(

@@ -86,7 +86,7 @@ class RowMaker:
         with collect_warnings():  # those that all members have are in `Cohort.warnings`
             q, v = initial_state(system, self.schedule, begun.q0, begun.v0)
         links = system.robot.links
-        length, mass = sum(each.length for each in links) or 1.0, sum(each.total_mass for each in links) or 1.0
+        length, mass = system.robot.size, sum(each.total_mass for each in links) or 1.0
         events = EventDetector(system, None)
         limits = np.array([bounds for bounds, _ in events.limits.values()]).reshape(-1, 2)
         if list(events.limits) != list(self._events.limits) or list(events.ends) != list(self._events.ends):
@@ -114,7 +114,7 @@ class RowMaker:
                 raise OtherStructure(str(error)) from None
         every, places = [own], Parameters()
         for k, (load, _) in enumerate(loads_of(system, self.case.loads)):
-            system.add_place(places, f"loads.{k}", load.link, load.x)
+            system.add_place(places, f"loads.{k}", load)
         if places.entries:
             every.append(places.vector)
         law = self.schedule.law
