@@ -108,6 +108,23 @@ def test_rows_have_names_drives_and_limits():
     assert robot.link("link2").joint.mount == ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # exact
 
 
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_prismatic_rows_slide_along_z(convention):
+    """A Stanford arm: its third joint is added to d."""
+    rows = [(0, -np.pi / 2, 0.4, 0), (0, np.pi / 2, 0.15, 0.1), (0.05, 0, 0.2, -np.pi / 2), (0, -np.pi / 2, 0, 0)]
+    names = ("a", "alpha", "d", "theta")
+    table = [dict(zip(names, row, strict=True)) for row in rows]
+    table[2] |= {"type": "prismatic", "limits": (0.0, 0.5)}
+    system = fa.System(fa.from_dh(table, convention, [fa.RigidBody(1.0)] * 4), native=False)
+    q = np.array([0.3, -0.4, 0.25, 0.7])
+    moved = [list(row) for row in rows]
+    moved[2][2] += q[2]
+    expected, _ = dh.frames(moved, convention, [q[0], q[1], 0.0, q[3]])
+    assert_allclose(system.pose("frame4", q), expected[-1], atol=1e-12)
+    assert system.coordinates[2].unit == "m"
+    assert system.robot.links[2].joint.limits == (0.0, 0.5)
+
+
 def test_templates_keep_their_joint():
     template = fa.Link("l", 0.5, fa.Revolute(viscous=0.1, drive=fa.Drive(stiffness=50.0, rotor_inertia=1e-4)), mass=1.0)
     link = fa.from_dh([(-0.5, 0.4, 0, 0.3)], links=[template]).links[0]
@@ -131,7 +148,6 @@ BODY = fa.RigidBody(1.0)
         (([(1, 2, 3)],), r"rows\[0\] = .*: must be \(a, alpha, d, theta\) or a mapping"),
         (([ROW, (1, 2, "d", 0)],), r"rows\[1\].d = 'd': must be a number \(m\), not text"),
         (([{"alfa": 1}],), r"rows\[0\].alfa: unknown field; did you mean 'alpha'\?"),
-        (([{"type": "prismatic"}],), r"rows\[0\].type = 'prismatic': is not supported"),
         (([{"type": "revolut"}],), r"rows\[0\].type = 'revolut': unknown; did you mean 'revolute'\?"),
         (([ROW], "standart"), r"convention = 'standart': unknown convention; did you mean 'standard'\?"),
         (([ROW], "standard", []), r"links = \[\]: must be a list of 1 entries"),
