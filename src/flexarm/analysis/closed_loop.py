@@ -85,7 +85,7 @@ class LawSlopes:
             B=np.block([[B @ on_r, lin.B], [rates_by_r, np.zeros((count, len(lin.inputs)))]]),
             C=np.hstack([lin.C + D @ on_x, D @ on_s]),
             D=np.hstack([D @ on_r, lin.D]),
-            states=(*lin.states, *(Signal(name, "1") for name in self.states)),
+            states=(*lin.states, *(Signal(f"law.{name}", "1") for name in self.states)),
             inputs=(*(Signal(name, self._unit(name)) for name in self.references), *lin.inputs),
             made_from=None,
         )

@@ -71,9 +71,9 @@ def linearize(
         `joints={"upper": "locked"}` does in `modes`. They are neither states nor inputs.
     torque : Feedback or callable, optional
         Control law without a sampling rate; the model is then that of the closed loop. Further states are those of the
-        law and of actuators with a lag. Further inputs are the references that the law reads, "reference.upper.q", and
-        "reference.upper.q'" if it reads the rate; torques of actuators are then disturbances, which add to those of the
-        law.
+        law, "law.sum", and of actuators with a lag. Further inputs are the references that the law reads,
+        "reference.upper.q", and "reference.upper.q'" if it reads the rate. Torques of actuators are then disturbances,
+        which add to those of the law.
 
     Returns
     -------
@@ -261,6 +261,8 @@ class SmallMotions:
                 f"{', '.join(self.system.names[k] for k in (*self.driven, *self.locked))}"
             )
         kept = [k for k in range(nq) if k not in last and k not in self.locked]
+        if not kept:
+            raise ValueError("lock: nothing is left that moves")
         Z = np.eye(nq)[:, kept]
         if rows:
             Z[last] = -np.linalg.solve(self.J[:, last], self.J[:, kept])
