@@ -124,7 +124,8 @@ def linearize(
     for name, each in (("q", posture), ("v", rates)):
         if each.ndim != 1:
             raise ValueError(f"{name} has shape {each.shape}: a linear model holds about one state")
-    locked = _check_lock(system, lock)
+    lock = _check_names("lock", lock, ())
+    locked = _locked_coordinates(system, lock)
     if system.constraints:
         if rates.any():
             raise ValueError("v: linear models of robots with constraints are those at rest")
@@ -159,9 +160,9 @@ def _input(signals: Signals, name: str, q: Array, references: Sequence[str]) -> 
         ) from None
 
 
-def _check_lock(system: System, lock: Any) -> list[int]:
-    """Return the indices of the coordinates that are locked."""
-    for name in _check_names("lock", lock, ()):
+def _locked_coordinates(system: System, lock: Sequence[str]) -> list[int]:
+    """Return the indices of the coordinates that the actuators named move."""
+    for name in lock:
         system.require_input(name, "lock")
     return [each.coordinate.index for each in system.actuators if each.name in lock]
 

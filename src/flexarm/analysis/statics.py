@@ -114,14 +114,12 @@ def equilibrium(
         raise TypeError(f"robot = {shown(robot)}: must be a Robot, or its equations of motion, fa.System(robot)")
     system = as_system(robot)
     found = find_equilibrium(robot, q, constant_loads(system, loads), _constant_torques(system, torque))
-    warn_of_idle_loads(system, loads_of(system, list(loads)), found)
+    warn_of_idle_loads(system, loads_of(system, loads), found)
     return found
 
 
 def constant_loads(system: System, loads: Any) -> tuple[Load, ...]:
     """Return constant loads as (link, x, wrench); raise ValueError if one changes with time."""
-    if not isinstance(loads, (list, tuple)):
-        raise TypeError(f"loads = {shown(loads)}: must be a list of fa.PointLoad")
     found = []
     for k, (place, parts) in enumerate(loads_of(system, loads)):
         wrench = [_constant(part, f"loads[{k}]: {name}") for name, part in zip(WRENCH_COMPONENTS, parts)]

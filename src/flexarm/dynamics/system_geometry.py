@@ -126,7 +126,10 @@ class SystemGeometry(SystemBase):
             Geometric stiffness -d(J^T w)/dq, which adds to `gravity_stiffness`; torques make it unsymmetric.
         """
         number, there = self._place(link, x)
-        found = self._call(self.parametric.load(number, there), real_array("wrench", wrench), there.vector, q=q)
+        given = real_array("wrench", wrench)
+        if given.shape != (6,) or not np.isfinite(given).all():
+            raise ValueError(f"wrench = {shown(wrench)}: must be a force and a torque, six finite numbers (N, N m)")
+        found = self._call(self.parametric.load(number, there), given, there.vector, q=q)
         return found[0], found[1]
 
     def deflection(self, link: str, q: Vector, points: int = 51) -> tuple[Array, Array]:

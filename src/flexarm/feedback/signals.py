@@ -294,7 +294,10 @@ class Signals:
         """Return link and x of a place: "tip", a link, "fore(0.2)", a named point, or (link, x)."""
         links = [each.name for each in self.system.robot.links]
         if isinstance(at, (tuple, list)) and len(at) == 2:
-            self.system.place(*at)
+            try:
+                self.system.place(*at)
+            except (KeyError, ValueError, TypeError) as error:
+                raise type(error)(f"at: {error.args[0]}") from None
             return at[0], at[1]
         if not isinstance(at, str):
             raise TypeError(
