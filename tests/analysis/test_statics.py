@@ -272,3 +272,68 @@ def test_a_map_has_the_compliance_of_each_posture():
     data = found.data
     assert data.sel({"fore.q": 1.5, "upper.q": 0.2, "displacement": "y", "wrench": "fy"}) == found["y", "fy"][2, 0]
     assert repr(found) == "ComplianceMap of 'tip' over fore.q, upper.q (3 x 2)"
+
+
+def test_a_five_bar_with_elastic_drives_has_the_stiffness_of_the_jacobian():
+    """Two cranks with elastic motors and two passive forearms that meet in a point: K = J^-T k J^-1."""
+    k, crank, forearm, base = np.array([300.0, 500.0]), 0.3, 0.5, 0.4
+
+    def passive() -> fa.Revolute:
+        return fa.Revolute("z", actuated=False)
+
+    drives = [fa.Drive(stiffness=each, rotor_inertia=0.1) for each in k]
+    links = [
+        fa.Link("a", crank, fa.Revolute("z", drive=drives[0]), mass=0.5),
+        fa.Link("b", forearm, passive(), mass=0.5),
+        fa.Link("c", crank, fa.Revolute("z", drive=drives[1]), parent="ground", offset=(base, 0, 0), mass=0.5),
+        fa.Link("d", forearm, passive(), parent="c", mass=0.5),
+    ]
+    robot = fa.System(fa.Robot(links=links, constraints=[fa.Loop("b", "d")]), native=False)
+    angles = np.array([2.0, 1.0])
+
+    def meeting(angles: np.ndarray) -> np.ndarray:
+        """Intersection of two circles about the cranks' tips."""
+        one, other = crank * np.array([np.cos(angles), np.sin(angles)]).T + [[0, 0], [base, 0]]
+        between = other - one
+        far = np.linalg.norm(between)
+        height = np.sqrt(forearm**2 - far**2 / 4)
+        return (one + other) / 2 + height / far * np.array([-between[1], between[0]])
+
+    step = 1e-5
+    J = np.array([(meeting(angles + way) - meeting(angles - way)) / (2 * step) for way in step * np.eye(2)]).T
+    bend = [
+        meeting(angles) - crank * np.array([np.cos(each), np.sin(each)]) - [at, 0]
+        for each, at in zip(angles, (0, base))
+    ]
+    elbows = np.array([np.arctan2(y, x) for x, y in bend]) - angles
+    q = {"a.q": angles[0], "b.q": elbows[0], "c.q": angles[1], "d.q": elbows[1]}
+    found = fa.compliance(robot, q, at="b")
+    assert_allclose(robot.tip(robot.posture(q), "b")[:2], meeting(angles), atol=1e-12)
+    assert_allclose(found.matrix[:2, :2], J @ np.diag(1 / k) @ J.T, rtol=1e-8)
+    inverse = np.linalg.inv(J)
+    stiffness = fa.stiffness(robot, q, at="b", components=["x", "y"]).matrix
+    assert_allclose(stiffness, inverse.T @ np.diag(k) @ inverse, rtol=1e-8)
+
+
+def test_links_that_bend_far_under_loads_are_exact():
+    section = fa.Section.properties(A=1, I_y=1.0, I_z=0.5, J=0.4, I_p=1)
+    links = [unit_link(joint=fa.Weld(), flexible=fa.Flexible(bend_y=3, bend_z=3, twist=3), section=section)]
+    exact = [
+        unit_link(
+            joint=fa.Weld(), flexible=fa.Flexible(bend_y=3, bend_z=3, twist=3, stiffening="exact"), section=section
+        )
+    ]
+    loads = [fa.PointLoad("beam", force=(0, 0.5, 1.0))]
+    with pytest.warns(fa.ValidityWarning, match="the exact model is used"):
+        q = fa.equilibrium(fa.Robot(links=links), loads=loads)
+    assert_allclose(q, fa.equilibrium(fa.Robot(links=exact), loads=loads), atol=1e-12)
+    with pytest.warns(fa.ValidityWarning, match="the exact model is used"):
+        found = fa.compliance(fa.Robot(links=links), q, loads=loads)
+    with pytest.warns(fa.ValidityWarning, match="shapes of link 'beam'"):
+        assert_allclose(found.matrix, fa.compliance(fa.Robot(links=exact), q, loads=loads).matrix, atol=1e-12)
+
+
+def test_a_load_that_buckles_a_link_is_refused():
+    flexible = fa.Flexible(bend_y=3, stiffening="shortening")
+    with pytest.raises(ArithmeticError, match=r"no static equilibrium was found: 'beam\.bend_y"):
+        fa.equilibrium(cantilever(flexible), loads=[fa.PointLoad("beam", force=(-3.0, 0, 0))])  # Euler's is 2.467
