@@ -120,10 +120,10 @@ def equilibrium(
 
 def constant_loads(system: System, loads: Any) -> tuple[Load, ...]:
     """Return constant loads as (link, x, wrench); raise ValueError if one changes with time."""
-    found = []
-    for k, (place, parts) in enumerate(loads_of(system, loads)):
+    found: list[Load] = []
+    for k, (_, parts) in enumerate(loads_of(system, loads)):
         wrench = [_constant(part, f"loads[{k}]: {name}") for name, part in zip(WRENCH_COMPONENTS, parts)]
-        found.append((system.robot.links[place.link].name, place.x, np.array(wrench)))
+        found.append((loads[k].link, loads[k].x, np.array(wrench)))
     return tuple(found)
 
 
