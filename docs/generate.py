@@ -16,7 +16,10 @@ PAGE = Path(__file__).parent / "format.md"
 # order and headings; other definitions of the schema follow at the end
 GROUPS = {
     "Links": ["Link"],
-    "Joints": ["Revolute", "SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"],
+    "Joints": [
+        *("Revolute", "Prismatic", "Screw", "Universal", "Cylindrical", "Planar"),
+        *("SlidingPrismatic", "FixedPrismatic", "Sleeve", "Weld", "Drive", "Stop"),
+    ],
     "Constraints": ["Loop", "OnLine", "OnPlane", "PointSupport"],
     "Materials": ["Material"],
     "Sections": ["Rectangle", "Circle", "Tube", "Box", "IBeam", "Properties", "Tapered", "Stepped", "SectionPiece"],
@@ -151,7 +154,10 @@ def _value(spec: dict[str, Any]) -> str:
 def _list(spec: dict[str, Any]) -> str:
     least, most = spec.get("minItems"), spec.get("maxItems")
     count = least if least == most else None
-    items = spec.get("items", {})
+    items = spec.get("items") or spec.get("prefixItems", [{}])[0]
+    if "anyOf" in items:
+        words = [_value(each) if each.get("type") != "null" else "null" for each in items["anyOf"]]
+        return f"{count} times {' or '.join(words)}"
     if items.get("type") == "array":
         return f"{count} x {items.get('minItems')} matrix"
     plain = "numbers" if items.get("type") == "number" else _value(items)
@@ -173,7 +179,11 @@ def _default(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return f"{value:g}"
-    return _cell(str(value) if not isinstance(value, list) else "[" + ", ".join(f"{x:g}" for x in value) + "]")
+    return _cell(str(value) if not isinstance(value, list) else "[" + ", ".join(map(_item, value)) + "]")
+
+
+def _item(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else "null" if value is None else str(value)
 
 
 def _cell(text: str) -> str:

@@ -106,6 +106,9 @@ from .profiles.standard import (
 )
 from .results.run import Run as Run
 from .robot import (
+    Cylindrical as Cylindrical,
+)
+from .robot import (
     Damping as Damping,
 )
 from .robot import (
@@ -142,6 +145,9 @@ from .robot import (
     OnPlane as OnPlane,
 )
 from .robot import (
+    Planar as Planar,
+)
+from .robot import (
     PointMass as PointMass,
 )
 from .robot import (
@@ -151,6 +157,9 @@ from .robot import (
     Pose as Pose,
 )
 from .robot import (
+    Prismatic as Prismatic,
+)
+from .robot import (
     Reduced as Reduced,
 )
 from .robot import (
@@ -158,6 +167,9 @@ from .robot import (
 )
 from .robot import (
     Robot as Robot,
+)
+from .robot import (
+    Screw as Screw,
 )
 from .robot import (
     Section as Section,
@@ -176,6 +188,9 @@ from .robot import (
 )
 from .robot import (
     UnitsWarning as UnitsWarning,
+)
+from .robot import (
+    Universal as Universal,
 )
 from .robot import (
     Weld as Weld,

@@ -20,12 +20,12 @@ def test_each_coordinate_is_a_record():
     assert found == [
         ("upper.q", "upper", "joint", "rad", None, None),
         ("upper.motor", "upper", "motor", "rad", None, None),
-        ("upper.bend_y[1]", "upper", "elastic", "1", "bend_y", "front"),
-        ("upper.bend_y[2]", "upper", "elastic", "1", "bend_y", "front"),
-        ("upper.twist[1]", "upper", "elastic", "1", "twist", "front"),
+        ("upper.bend_y[1]", "upper", "elastic", "m kg^1/2", "bend_y", "front"),
+        ("upper.bend_y[2]", "upper", "elastic", "m kg^1/2", "bend_y", "front"),
+        ("upper.twist[1]", "upper", "elastic", "m kg^1/2", "twist", "front"),
         ("slide.q", "slide", "joint", "m", None, None),
-        ("slide.bend_z[1]", "slide", "elastic", "1", "bend_z", "front"),
-        ("slide.rear.bend_z[1]", "slide", "elastic", "1", "bend_z", "rear"),
+        ("slide.bend_z[1]", "slide", "elastic", "m kg^1/2", "bend_z", "front"),
+        ("slide.rear.bend_z[1]", "slide", "elastic", "m kg^1/2", "bend_z", "rear"),
     ]
 
 

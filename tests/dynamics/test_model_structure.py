@@ -170,10 +170,15 @@ def test_a_place_that_is_at_a_node_but_for_rounding_is_at_it(basis, away):
 FACTS = {
     "Robot": {"links", "constraints"},
     "Link": {"joint", "flexible", "hub", "payload", "masses", "rotary_inertia", "parent", "at"},
-    "Revolute": {"type", "axis", "drive", "stop", "mount"},
-    "SlidingPrismatic": {"type", "contact", "drive", "stop", "mount"},
-    "FixedPrismatic": {"type", "rear", "contact", "drive", "stop", "mount"},
-    "Sleeve": {"type", "mouth", "drive", "stop"},
+    "Revolute": {"type", "axis", "drive", "stop", "mount", "actuated"},
+    "Prismatic": {"type", "axis", "drive", "stop", "mount", "actuated"},
+    "Screw": {"type", "axis", "drive", "stop", "mount", "actuated"},
+    "Universal": {"type", "axes", "mount", "actuated"},
+    "Cylindrical": {"type", "axis", "mount", "actuated"},
+    "Planar": {"type", "axes", "mount", "actuated"},
+    "SlidingPrismatic": {"type", "contact", "drive", "stop", "mount", "actuated"},
+    "FixedPrismatic": {"type", "rear", "contact", "drive", "stop", "mount", "actuated"},
+    "Sleeve": {"type", "mouth", "drive", "stop", "actuated"},
     "Weld": {"type", "mount"},
     "Drive": {"stiffness", "torque_at"},
     "Stop": set(),
@@ -199,5 +204,6 @@ def test_every_field_that_is_no_number_is_known_to_the_structure(kind):
     parameters = {
         name for name, field in fields.items() if field.annotation is float or "Vector3" in str(field.annotation)
     }
-    parameters |= {name for name, field in fields.items() if str(field.annotation) == "tuple[float, float, float]"}
+    vectors = ("tuple[float, float]", "tuple[float, float, float]")
+    parameters |= {name for name, field in fields.items() if str(field.annotation) in vectors}
     assert set(fields) - parameters - DECIDE_NOTHING == FACTS[kind]

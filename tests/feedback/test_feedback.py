@@ -453,7 +453,7 @@ def test_a_digital_law_says_which_torque_is_no_number():
         (
             lambda t, x: ([-x.state("z")], {}),
             {"states": {"z": 0.0}},
-            "the feedback law: it did not tell the rates of 'z'",
+            "the feedback law: it returned no rates of 'z'",
         ),
         (
             lambda t, x: [-x.state("z")],
@@ -463,7 +463,7 @@ def test_a_digital_law_says_which_torque_is_no_number():
         (lambda t, x: ([0.0], {"z": 0.0, "y": 0.0}), {"states": {"z": 0.0}}, "the feedback law: it has no state 'y'"),
         (lambda t, x: [x["a.q''"]], {}, "the feedback law: .* depends on accelerations"),
         (lambda t, x: [x["a(2.0).y"]], {}, "the feedback law: .* must lie on link 'a'"),
-        (lambda t, x: [math.sin(x["a.q"])], {}, "say np.sin, not math.sin"),
+        (lambda t, x: [math.sin(x["a.q"])], {}, "use np.sin, not math.sin"),
         (lambda t, x: [x["v.a.q"]], {}, "there is no output .*v.a.q.*; did you mean .*a.q.*'"),
         (lambda t, x, gains: [gains["kp"]], {}, "it takes gains, and there are none"),
     ],

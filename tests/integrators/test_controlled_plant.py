@@ -163,7 +163,7 @@ def test_a_plant_without_states_is_what_it_was():
     ("law", "sentence"),
     [
         (lambda t, x: [0.0], "returns torques and the rates of its states by name"),
-        (lambda t, x: ([0.0], {}), "did not tell the rates of 'z'"),
+        (lambda t, x: ([0.0], {}), "returned no rates of 'z'"),
         (lambda t, x: ([0.0], {"z": [0, 0], "y": 0.0}), "has no state 'y'"),
         (lambda t, x: ([0.0], {"z": 0.0}), "has 1 entries, the state 2"),
         (lambda t, x: ([0.0], {"z": ["a", 0]}), "must be numbers"),

@@ -8,7 +8,6 @@ from flexarm.integrators.esdirk import Esdirk
 from flexarm.integrators.inputs import Schedule
 from flexarm.integrators.runge_kutta import rk4
 from flexarm.integrators.step_runner import CompiledStepper
-from flexarm.integrators.step_size import StepSize
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldLayout, ZeroOrderHoldMethod, ZeroOrderHoldStepper
 from flexarm.simulation.options import tolerance_of
 
@@ -39,29 +38,31 @@ def steppers(method, substeps=1):
     schedule, tolerance = Schedule(SYSTEM, None, None, ()), tolerance_of(SYSTEM.robot, 1e-4, 0.0, 1.0)
     plain = CompiledStepper(schedule.plant(), method, 4, False, schedule.given)
     held = ZeroOrderHoldStepper(schedule.plant(), method, DT * substeps, substeps, False, schedule.given, tolerance)
-    return plain, held, StepSize(tolerance, 1.0, DT)
+    plain.set_bounds(tolerance, is_fixed=True, smallest=0.0)
+    return plain, held
 
 
 def started(plain, u, dt=DT):
     at = plain.plant.layout
     state = at.at_rest(np.array([0.3, 0.01]), np.array([0.5, -0.1]))
-    a, given, drained = plain.start(state[at.q], state[at.v], u, dt)
+    a, given, drained = (each[0, :, 0] for each in plain.start(state[None, :, None], u[None, :, None], np.array([dt])))
     state[at.a] = state[at.aux] = a
-    state[at.given], state[at.drained] = given, drained
+    state[at.given], state[at.drained] = given[0], drained[0]
     return state
 
 
 @pytest.mark.parametrize("method", [Esdirk(), fa.GeneralizedAlpha(), rk4(), OfTheUser()], ids=repr)
 def test_it_is_a_step_of_the_method_from_accelerations_of_its_inputs(method):
-    plain, held, size = steppers(method, substeps=3)
+    plain, held = steppers(method, substeps=3)
     u = np.array([0.0, 0.7])
     state, layout = started(plain, u), held.layout
     errors = []
     plain.driver.path[0] = state
     for k in range(3):
-        control = size.instruct(plain.driver, k * DT, (k + 1) * DT, np.inf)
+        control = plain.driver.control
+        control.t, control.stop, control.dt, control.longest = k * DT, (k + 1) * DT, DT, np.inf
         control.most_steps = control.most_attempts = 1
-        plain.advance(Constant(u, len(plain.nodes)))
+        plain.driver.advance(Constant(u, len(plain.nodes)))
         plain.driver.path[0] = plain.driver.path[1]
         errors.append((plain.driver.errors.max(), plain.driver.left.max()))
     errors = np.array(errors)
@@ -72,7 +73,7 @@ def test_it_is_a_step_of_the_method_from_accelerations_of_its_inputs(method):
     assert held.take() == 3
     assert held.after[layout.own] == pytest.approx(plain.driver.path[0], rel=1e-13, abs=1e-13)
     assert held.after[layout.last].tolist() == u.tolist()
-    error, left, alarms, size_of_all, steps = held.told
+    error, left, alarms, size_of_all, steps = held.diagnostics
     assert error == pytest.approx(DT * errors.sum())
     assert left == pytest.approx(errors[:, 1].max())
     assert (alarms, steps) == (0, 3)
@@ -80,7 +81,7 @@ def test_it_is_a_step_of_the_method_from_accelerations_of_its_inputs(method):
 
 
 def test_accelerations_stay_where_nothing_jumps():
-    _, held, _ = steppers(fa.Newmark())
+    _, held = steppers(fa.Newmark())
     state, layout = started(steppers(fa.Newmark())[0], np.array([0.0, 0.7])), held.layout
     found = []
     for last in (0.7, 0.7 * (1 + 1e-12), 0.7001):
@@ -93,17 +94,17 @@ def test_accelerations_stay_where_nothing_jumps():
     assert not np.allclose(found[0], found[2])
 
 
-def test_bounds_are_counted_and_what_is_not_a_number_is_told():
-    _, held, _ = steppers(Esdirk())
+def test_bounds_are_counted_and_numbers_that_are_not_are_reported():
+    _, held = steppers(Esdirk())
     state, layout = started(steppers(Esdirk())[0], np.array([0.0, 0.7])), held.layout
     held.before[layout.own], held.before[layout.last] = state, np.inf
     held.inputs[:] = [0.0, 0.7]
     held.high[0], held.low[2] = 0.2, 5.0  # q of the joint, and its rate
     held.take()
-    assert held.told[2] == 2
+    assert held.diagnostics[2] == 2
     held.inputs[:] = [0.0, np.nan]
     held.take()
-    assert not held.told[3] < 1e200
+    assert not held.diagnostics[3] < 1e200
 
 
 def test_a_method_that_we_do_not_know_has_no_identity():
@@ -115,5 +116,5 @@ def test_a_method_that_we_do_not_know_has_no_identity():
 def test_parts_of_a_held_state_follow_each_other():
     layout = ZeroOrderHoldLayout(steppers(Esdirk())[1].layout.state, 2)
     assert layout.own.stop == layout.last.start
-    assert layout.last.stop == layout.told.start
-    assert layout.told.stop == layout.size
+    assert layout.last.stop == layout.diagnostics.start
+    assert layout.diagnostics.stop == layout.size

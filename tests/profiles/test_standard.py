@@ -86,7 +86,7 @@ def test_tables_come_from_files_and_mappings(tmp_path):
     file.write_text("t,upper,fore\n0,0,1\n1,1,1\n2,4,1\n3,9,1\n")
     assert fa.table(file, "upper")(1.5) == pytest.approx(2.25)  # a parabola is its own spline
     assert fa.table({"t": [0, 1, 2, 3], "x": [0, 1, 4, 9]})(2.5) == pytest.approx(6.25)
-    with pytest.raises(ValueError, match="say which with column: upper, fore"):
+    with pytest.raises(ValueError, match="choose one with column: upper, fore"):
         fa.table(file)
 
 

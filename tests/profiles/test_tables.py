@@ -61,7 +61,7 @@ def test_other_files_are_not_printed(file):
 
 def test_unknown_columns_are_told_with_the_nearest(file):
     file.write_text("t,upper,fore\n0,0,1\n1,1,1\n")
-    assert said(file) == f"table {file}: has 2 columns after the time; say which with column: upper, fore"
+    assert said(file) == f"table {file}: has 2 columns after the time; choose one with column: upper, fore"
     assert said(file, "uper").endswith("column = 'uper': there is no such column; did you mean 'upper'?")
 
 
@@ -88,8 +88,8 @@ def test_pipes_and_endless_devices_are_refused_at_once(tmp_path):
         ({"t": [0, 1], "x": [0, float("nan")]}, "source: x = [0, nan]: must be a list of finite numbers"),
         ({"t": [0, 1], "x": ["a", "b"]}, "source: x = ['a', 'b']: must be an array of real numbers, not of text"),
         ({"t": [0, 1], "x": 3}, "source: x = 3: must be a list of finite numbers"),
-        ({"t": [0, 1]}, "source: has 0 columns after the time; say which with column"),
-        ({}, "source: has 0 columns after the time; say which with column"),
+        ({"t": [0, 1]}, "source: has 0 columns after the time; choose one with column"),
+        ({}, "source: has 0 columns after the time; choose one with column"),
         (3, "source = 3: must be the name of a CSV file, or a mapping of columns"),
         ("", "source = '': must be the name of a CSV file, or a mapping of columns"),
     ],

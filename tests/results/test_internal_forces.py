@@ -103,7 +103,7 @@ def test_a_file_without_its_loads_says_so(run):
     options = json.loads(data.attrs["options"])
     del options["load_places"]
     data.attrs["options"] = json.dumps(options)
-    with pytest.raises(ValueError, match="does not tell where its loads acted"):
+    with pytest.raises(ValueError, match="has no record of its loads"):
         fa.Run(data).reaction("fore")
 
 

@@ -15,7 +15,11 @@ import flexarm.robot as fa
 from flexarm.robot.library import rrr_arm, two_link_arm
 from flexarm.robot.sections import Rectangle
 
-JOINTS = "Revolute or SlidingPrismatic or FixedPrismatic or Sleeve or Weld"
+KINDS = "revolute, prismatic, screw, universal, cylindrical, planar, sliding-prismatic, fixed-prismatic, sleeve, weld"
+JOINTS = (
+    "Revolute or Prismatic or Screw or Universal or Cylindrical or Planar or SlidingPrismatic or FixedPrismatic or "
+    "Sleeve or Weld"
+)
 
 
 def message(build, *args, **fields):
@@ -109,12 +113,11 @@ def test_conflicts_inside_nested_parts_keep_their_path():
     [
         (
             {"joint": "revolut"},
-            "joint.type = 'revolut': unknown; did you mean 'revolute'? "
-            "(allowed: revolute, sliding-prismatic, fixed-prismatic, sleeve, weld)",
+            f"joint.type = 'revolut': unknown; did you mean 'revolute'? (allowed: {KINDS})",
         ),
         (
             {"joint": {"axis": "z"}},
-            "joint.type: is required (allowed: revolute, sliding-prismatic, fixed-prismatic, sleeve, weld)",
+            f"joint.type: is required (allowed: {KINDS})",
         ),
         ({"joint": {"type": "weld", "axis": "z"}}, "joint.axis: unknown field (allowed: type, mount)"),
         (

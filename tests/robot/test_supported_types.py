@@ -27,6 +27,9 @@ class Helical(MovingJoint):
     coulomb_speed: float = 0.01
     drive: None = None
     stop: None = None
+    stiffness: float = 0.0
+    rest: float = 0.0
+    actuated: bool = True
 
     @property
     def words(self):
@@ -103,7 +106,8 @@ def test_the_message_has_the_path_and_the_supported_kinds():
         fa.System(ROBOTS["Helical"])
     assert str(found.value) == (
         "links[0].joint: the equations of motion cannot take a joint of the kind Helical "
-        "(known: Revolute, FixedPrismatic, SlidingPrismatic, Sleeve, Weld)"
+        "(known: Revolute, Prismatic, Screw, Universal, Cylindrical, Planar, SlidingPrismatic, FixedPrismatic, Sleeve, "
+        "Weld)"
     )
 
 

@@ -60,5 +60,5 @@ def test_a_law_that_jumps_may_be_why_a_run_takes_long(monkeypatch):
     monkeypatch.setattr(run_checks.clock, "perf_counter", lambda: now[0])
     patience = DurationNotice(100.0, law=True)
     now[0] = 20.0
-    with pytest.warns(fa.ValidityWarning, match=r"minutes.*; a law that jumps .* wants a smooth one"):
+    with pytest.warns(fa.ValidityWarning, match=r"minutes.*; a law that jumps .* needs a smooth form"):
         patience.update(1.0)

@@ -233,7 +233,7 @@ def test_the_bar_tells_members_and_pace():
 
 
 def test_members_that_run_one_by_one_say_why():
-    assert swept([1.0, 2.0]).attrs["notes"].startswith("2 members run one by one: native=False asks for")
+    assert swept([1.0, 2.0]).attrs["notes"].startswith("2 members run one by one: native=False selects")
 
 
 def test_all_measures_are_there_though_all_members_failed():

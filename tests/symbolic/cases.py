@@ -112,10 +112,8 @@ def worst(form: fa.ClosedForm, system: fa.System, q: np.ndarray, v: np.ndarray) 
 def _dry_friction(system: fa.System, v: np.ndarray) -> np.ndarray:
     out = np.zeros(system.nq)
     for link in system.robot.links:
-        if isinstance(link.joint, fa.Weld) or not link.joint.coulomb:
-            continue
-        place = system.index(f"{link.name}.q")
-        out[place] = link.joint.coulomb * np.tanh(v[place] / link.joint.coulomb_speed)
+        for each, own in zip(system.joints(link.name), link.joint.freedom_properties, strict=True):
+            out[each.index] = own.coulomb * np.tanh(v[each.index] / own.coulomb_speed)
     return out
 
 

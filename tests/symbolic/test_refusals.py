@@ -50,7 +50,7 @@ def test_nodes_of_joints():
     robot = fa.Robot(links=[link("a", "R", bending(3)), link("b", "Pa", joint=touching)])
     missing = refusal(robot)
     assert missing.startswith(
-        "k of 'b' is missing: its joint touches a node of 'a', so say which one, for example k={'b'"
+        "k of 'b' is missing: its joint touches a node of 'a', so specify one, for example k={'b'"
     )
     for wrong in (4, -1, 1.5, True):
         assert "a whole number between 0 (root) and 3 (tip)" in refusal(robot, k={"b": wrong})
@@ -60,7 +60,7 @@ def test_nodes_of_joints():
 def test_elements_in_joints():
     touching = fa.SlidingPrismatic(contact="element")
     robot = fa.Robot(links=[link("a", "R", bending(3)), link("b", "Pa", joint=touching)])
-    assert refusal(robot).startswith("k of 'b' is missing: its joint touches an element of 'a', so say which one")
+    assert refusal(robot).startswith("k of 'b' is missing: its joint touches an element of 'a', so specify one")
     for wrong in (0, 4, True):
         assert "a whole number between 1 (at the root) and 3 (at the tip)" in refusal(robot, k={"b": wrong})
 

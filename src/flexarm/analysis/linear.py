@@ -31,6 +31,7 @@ from flexarm.robot import Robot
 
 DIFFERENCE_STEP = 1e-6  # step of central differences, in units of each coordinate's characteristic size
 NEGLIGIBLE_DEFLECTION = 1e-9  # of the softest coordinate, in units of its characteristic size: forces that cause less
+ROUNDING_SHARE = 1e-12  # of the moment of the whole weight: of weight that passes through the axis of a hinge
 FORCE_TOLERANCE = 1e-6  # holding force, relative to weight and spring forces, below which the posture is an equilibrium
 
 
@@ -340,7 +341,12 @@ class SmallMotions:
         size = max(float(np.abs(each * system.sizes).max(initial=0.0)) for each in parts)
         springs = np.diag(system.stiffness_matrix(self.q)) * system.sizes**2
         negligible = NEGLIGIBLE_DEFLECTION * springs.min(where=springs > 0, initial=np.inf)
-        least = max(FORCE_TOLERANCE * size, negligible if np.isfinite(negligible) else 1e-300)
+        links = system.robot.links
+        weight = (
+            float(np.linalg.norm(system.robot.gravity)) * system.robot.total_mass * sum(each.length for each in links)
+        )
+        rounding = max(ROUNDING_SHARE * weight, 1e-300)
+        least = max(FORCE_TOLERANCE * size, negligible if np.isfinite(negligible) else 0.0, rounding)
         holding = np.flatnonzero(np.abs(forces * system.sizes) > least).tolist()
         if not holding:
             return

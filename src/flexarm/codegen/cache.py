@@ -1,6 +1,6 @@
 """Keep compiled libraries on disk: where they are, which of them may be loaded, and which are evicted.
 
-To load a library is to run it. Only files that the user alone can have written are loaded, from a folder that nobody
+To load a library is to run it. Only files that the user alone can have written are loaded, from a folder that no one
 else can write to; and each ends with a checksum of its key and content, so that a damaged one, which could take the
 program down, is made anew.
 """
@@ -261,6 +261,6 @@ def _gone(path: str) -> bool:
         os.unlink(path)
     except FileNotFoundError:  # another program was faster
         return True
-    except OSError:  # say, a system that keeps files which a program runs
+    except OSError:  # some systems keep files which a program runs
         return False
     return True

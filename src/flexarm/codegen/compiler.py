@@ -23,7 +23,7 @@ from flexarm.codegen.cache import usable_directory
 COMPILER_FLAGS = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared")
 COMPILERS = ("cc", "gcc", "clang")
 ZIG_REQUIREMENT = "ziglang>=0.16"  # as in pyproject.toml
-# Zig compiles for the processor at hand unless told otherwise; a cache may be shared by computers with different ones.
+# Zig compiles for the processor at hand by default; a cache may be shared by computers with different ones.
 ZIG_FLAGS = ("-mcpu=baseline", "-fno-sanitize=undefined")
 
 MIN_TIMEOUT_S = 20.0  # s that a compiler may take for any source,
@@ -128,7 +128,7 @@ class _Running:
         self.lock = threading.Lock()
         self.processes: set[subprocess.Popen[bytes]] = set()
         self.ending = False
-        self.hung: dict[tuple[object, ...], str] = {}  # by compiler, what was said when it did not end
+        self.hung: dict[tuple[object, ...], str] = {}  # by compiler, the message when it did not end
 
 
 _running = _Running()
@@ -190,8 +190,8 @@ def compile_library(
     if status and _running.ending:
         raise ProgramEnding("the program ends")
     if status:
-        said = messages.read_text(errors="replace").strip().replace(f"{c_file.parent}{os.sep}", "")
-        raise RuntimeError(next(iter(said.splitlines()), "") or f"exit status {status}")
+        text = messages.read_text(errors="replace").strip().replace(f"{c_file.parent}{os.sep}", "")
+        raise RuntimeError(next(iter(text.splitlines()), "") or f"exit status {status}")
     return built
 
 

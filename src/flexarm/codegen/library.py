@@ -157,7 +157,7 @@ SLOWER_NOTE = "computing in CasADi's virtual machine, ~10x slower"
 
 
 def compiled(function: ca.Function) -> ca.Function:
-    """Return the function as machine code, or the function itself if it cannot be compiled (one line says why)."""
+    """Return the function as machine code, or itself if it cannot be compiled (a line gives the reason)."""
     return Library([function.name()], lambda: [function]).built()[0].function
 
 

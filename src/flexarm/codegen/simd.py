@@ -7,7 +7,7 @@ vectors, to about one unit in the last place; other functions of the library are
 decides whether to go on (an iteration, new factors), it goes on if any lane needs it: that costs the others time, not
 accuracy.
 
-The rewriting knows the C that tested versions of CasADi generate. What it does not recognize could be compiled to
+The rewriting is made for the C that tested versions of CasADi generate. What it does not recognize could be compiled to
 something else (a list of numbers in braces fills the lanes of one vector), so the result is checked, and refused with
 `UnexpectedSource`.
 """

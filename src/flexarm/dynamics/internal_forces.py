@@ -23,7 +23,7 @@ from flexarm.dynamics.model import lumps
 from flexarm.dynamics.parameters import Parameters
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.robot import FixedPrismatic, RidingJoint
+from flexarm.robot import FixedPrismatic
 
 if TYPE_CHECKING:
     import casadi as ca
@@ -111,7 +111,7 @@ class LinkSectionForces:
         for number, body in enumerate(balance.bodies):
             if body.parent != self.link:
                 continue
-            if isinstance(body.link.joint, RidingJoint):
+            if body.link.joint.rides:
                 at = balance.q[..., body.local.place(body.local.joint)].reshape(self._states)
             else:
                 at = np.array([body.hangs_at])

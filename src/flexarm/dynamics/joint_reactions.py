@@ -28,7 +28,6 @@ from flexarm.dynamics.spatial_algebra import Jet, Shift, pose_along, twist_along
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array
-from flexarm.robot import FixedPrismatic
 from flexarm.robot.constraints import PointSupport
 
 if TYPE_CHECKING:
@@ -283,7 +282,7 @@ class Balance:
     def held_at(self, link: int) -> Array:
         """Return the position of a joint along its link (m from the root, as positions on the link are counted)."""
         body = self.bodies[link]
-        if not isinstance(body.link.joint, FixedPrismatic):
+        if not body.link.joint.grips:
             return np.zeros(self.leading)
         return np.asarray(body.link.length - self.q[..., body.local.place(body.local.joint)])
 
@@ -297,4 +296,4 @@ class Balance:
 
 def slides_rigidly(body: Body) -> bool:
     """Return True if a link slides through its joint together with its root frame."""
-    return isinstance(body.link.joint, FixedPrismatic) and not is_gripped(body.link)
+    return body.link.joint.grips and not is_gripped(body.link)

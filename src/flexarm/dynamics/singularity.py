@@ -12,7 +12,6 @@ from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.validity import warn_of_furthest
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
-from flexarm.robot import RidingJoint
 from flexarm.robot.joints import Joint
 
 if TYPE_CHECKING:
@@ -91,13 +90,15 @@ def singularity_message(motions: Array, names: list[str], slides: Collection[Joi
 def _direction_hint(slides: Collection[Joint]) -> str:
     """Return an explanation of the direction in which these kinds of joints slide."""
     hints = []
-    if any(isinstance(each, RidingJoint) for each in slides):
+    if any(each.rides for each in slides):
         hints.append(
             "a sliding prismatic joint or a sleeve slides along the link on which it rides (`angle` and `mount` turn "
             "the link behind it, not the direction in which it slides)"
         )
-    if not all(isinstance(each, RidingJoint) for each in slides):
+    if any(each.grips for each in slides):
         hints.append("a fixed prismatic joint slides along its own link, which its `angle` and `mount` turn")
+    if not all(each.rides or each.grips for each in slides):
+        hints.append("other joints slide along their `axis` or `axes`, which `mount` turns")
     return "; ".join(hints)
 
 

@@ -158,7 +158,7 @@ def _root(
 ) -> _Frame:
     """Return the frame of a link's root."""
     joint, q = body.link.joint, posture.get(body.link.name, 0.0)
-    riding = isinstance(joint, RidingJoint)
+    riding = joint.rides
     if above is None:
         rest = np.zeros((3, count))
         frame = _Frame(np.array(robot.base.matrix), np.array(robot.base.position, dtype=float), rest, rest)

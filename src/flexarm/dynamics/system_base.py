@@ -288,7 +288,7 @@ class SystemBase:
             raise KeyError(f"there is no link {shown(link)}{suggestion(link, names)}")
         return tuple(each for each in self.coordinates if each.link == link and each.kind == "joint")
 
-    def require_input(self, name: object, what: str) -> None:
+    def require_input(self, name: object, what: str, kind: str = "actuator") -> None:
         """Raise KeyError if there is no input of a name.
 
         Parameters
@@ -297,6 +297,8 @@ class SystemBase:
             Name of an input.
         what : str
             Name of the argument in the message.
+        kind : str, optional
+            What is missing if there is no such input, in the message.
 
         Raises
         ------
@@ -316,7 +318,7 @@ class SystemBase:
             own = [each.name for each in self.actuators if each.link == link]
             if len(own) > 1:
                 raise KeyError(f"{what}: '{link}' has several inputs: {', '.join(own)}")
-        raise KeyError(f"{what}: there is no actuator at {shown(name)}{suggestion(str(name), self.inputs)}")
+        raise KeyError(f"{what}: there is no {kind} at {shown(name)}{suggestion(str(name), self.inputs)}")
 
     def index(self, name: str) -> int:
         """Return the index of a coordinate in q.

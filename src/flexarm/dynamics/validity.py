@@ -10,7 +10,7 @@ import numpy as np
 from flexarm.dynamics.links import model_of
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
-from flexarm.robot import FixedPrismatic, Link, Robot
+from flexarm.robot import Link, Robot
 
 if TYPE_CHECKING:
     from flexarm.dynamics.system import System
@@ -67,7 +67,7 @@ def remedy(robot: Robot, link: Link) -> str:
         reason, advice = "with shear", f"leave shear out if the link is slender, or {advice}"
     elif flexible.loose:
         reason = "with basis.root = 'free'"
-    elif isinstance(link.joint, FixedPrismatic):
+    elif link.joint.grips:
         reason = f"for {'a mesh' if flexible.in_one_plane else 'a link in space'} that slides through its joint"
     else:
         reason = "for a link in space along which something slides"
@@ -104,7 +104,7 @@ def bend_shares(system: System, link: Link, q: Array) -> Array:
     If the link slides through its joint, deflections are divided by the length of the part on their side of the joint.
     """
     lengths: Array | float = link.length
-    if isinstance(link.joint, FixedPrismatic):
+    if link.joint.grips:
         x, out = np.linspace(0.0, link.length, STATION_COUNT), q[:, [system.joint(link.name).index]]
         parts = np.where(x > link.length - out, out, link.length - out)
         lengths = np.maximum(parts, MIN_PART_SHARE * link.length)

@@ -43,8 +43,8 @@ class LawComponent:
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
         seen = (x,) if self.sees else (x.q, x.v)
         what = "rates" if x.period is None else "next values"
-        said, told = split_output(self.law(t, *seen, *((gains,) if self.has_gains else ())), self.states, what)
-        return _by_link(said, x.inputs), dict(told)
+        output, states = split_output(self.law(t, *seen, *((gains,) if self.has_gains else ())), self.states, what)
+        return _by_link(output, x.inputs), dict(states)
 
     def __deepcopy__(self, memo: Any) -> LawComponent:
         """Copy the objects to which a function refers, too: tracing a law must not change its owner's state."""
@@ -67,8 +67,8 @@ class Composed:
         return bool(getattr(self.answer, "is_memoryless", False))
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Any:
-        torques, told = self.answer(t, x, gains)
-        return (torques, told) if self.has_states else torques
+        torques, states = self.answer(t, x, gains)
+        return (torques, states) if self.has_states else torques
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,11 @@ class Sum:
         return all(part.is_memoryless for part in self.parts)
 
     def __call__(self, t: Any, x: LawView, gains: Mapping[str, Any]) -> Answer:
-        (first, told), (second, more) = (part(t, x, gains) for part in self.parts)
-        return {name: first.get(name, 0.0) + second.get(name, 0.0) for name in {**first, **second}}, {**told, **more}
+        (first, states), (second, more) = (part(t, x, gains) for part in self.parts)
+        return {name: first.get(name, 0.0) + second.get(name, 0.0) for name in {**first, **second}}, {
+            **states,
+            **more,
+        }
 
 
 def added(first: Feedback, second: Feedback) -> Feedback:
@@ -150,8 +153,8 @@ def _require_known_limits(one: Feedback, other: Feedback) -> None:
 def combined_feedback(first: Feedback, second: Feedback) -> dict[str, Any]:
     """Combine all but the laws of two feedbacks; a name that both have must mean the same."""
     if not _same_rate(first.rate, second.rate):
-        told = " and ".join("none" if each.rate is None else f"{each.rate:g} Hz" for each in (first, second))
-        raise ValueError(f"feedbacks are added that have the same sample rate: these have {told}; give both the same")
+        rates = " and ".join("none" if each.rate is None else f"{each.rate:g} Hz" for each in (first, second))
+        raise ValueError(f"feedbacks are added that have the same sample rate: these have {rates}; give both the same")
     if both := set(first.states or {}) & set(second.states or {}):
         raise ValueError(f"feedbacks are added whose states have different names: both have {shown(min(both))}")
     names = ("gains", "references", "sensors", "actuators")
@@ -207,13 +210,13 @@ def _smaller(one: Any, other: Any) -> Any:
     return smaller.tolist() if np.ndim(smaller) else float(smaller)
 
 
-def _by_link(said: Any, inputs: Sequence[str]) -> Torques:
-    if isinstance(said, Mapping):
-        return dict(said)
-    if isinstance(said, (ca.SX, ca.DM)):
-        entries = [said[k] for k in range(said.numel())]
+def _by_link(output: Any, inputs: Sequence[str]) -> Torques:
+    if isinstance(output, Mapping):
+        return dict(output)
+    if isinstance(output, (ca.SX, ca.DM)):
+        entries = [output[k] for k in range(output.numel())]
     else:
-        entries = list(said) if isinstance(said, (list, tuple, np.ndarray)) else [said]
+        entries = list(output) if isinstance(output, (list, tuple, np.ndarray)) else [output]
     if len(entries) != len(inputs):
         raise ValueError(f"it gave {len(entries)} torques; there are {len(inputs)} actuators: {', '.join(inputs)}")
     return dict(zip(inputs, entries, strict=True))

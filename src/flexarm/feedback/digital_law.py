@@ -64,11 +64,11 @@ class DigitalLaw:
         """Torques of all actuators from now on; a ValueError where one is not a number."""
         sensed = self.senses(at)
         view = SampledView(at, self.reader, self.references, self._states, sensed, 1 / self.rate, self.looked)
-        said, told = self.ask(at.t, view)
-        torques = np.clip(vector(said, self.system), -self.limits, self.limits)
+        output, state_output = self.ask(at.t, view)
+        torques = np.clip(vector(output, self.system), -self.limits, self.limits)
         require_finite(torques, self.system)
         if self.own is not None:
-            self._states = state_values(told, self.own)
+            self._states = state_values(state_output, self.own)
         return self.motors(at.t, np.asarray(torques))
 
 

@@ -204,7 +204,7 @@ def takes_view(law: Any, gains: Mapping[str, Any] | None = None) -> bool:
     count = 2 if gains is None else 3
     try:
         parameters = [*inspect.signature(law).parameters.values()]
-    except (TypeError, ValueError):  # a built-in does not tell
+    except (TypeError, ValueError):  # a built-in has no signature
         return False
     places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     if any(each.kind is each.VAR_POSITIONAL for each in parameters) or [each.name for each in places[1:2]] == ["q"]:
@@ -253,7 +253,7 @@ def _wants_gains(law: Any) -> bool:
     """law(t, x, gains), which without gains looks like one of (t, q, v)."""
     try:
         parameters = [*inspect.signature(law).parameters.values()]
-    except (TypeError, ValueError):  # a built-in does not tell
+    except (TypeError, ValueError):  # a built-in has no signature
         return False
     return any(each.name == "gains" and each.default is each.empty for each in parameters[2:3])
 
@@ -262,7 +262,7 @@ def _in_the_place_of_gains(law: Any) -> str:
     """`kp` of law(t, q, v, kp=20.0), which the mapping of all gains would replace."""
     try:
         parameters = [*inspect.signature(law).parameters.values()]
-    except ValueError:  # a built-in does not tell
+    except ValueError:  # a built-in has no signature
         return ""
     for fourth in parameters[3:4]:
         free = fourth.default is None or fourth.default is fourth.empty or isinstance(fourth.default, Mapping)

@@ -212,20 +212,20 @@ class LinearSampler:
         try:
             with building, silent_numpy_support():
                 return _linear_sampler(law, samples)
-        except Exception:  # whatever is wrong with it is told where it is called
+        except Exception:  # its error is raised where it is called
             return None
 
 
 def _linear_sampler(law: DigitalLaw, samples: int) -> LinearSampler | None:
     states, symbols = (law.own or NO_STATES).symbols()
     view = _SymbolicSample(law, states)
-    said, told = law.ask(ca.SX.sym("t"), view)
+    output, state_output = law.ask(ca.SX.sym("t"), view)
     sources = [source for _, source in view.measured.values()]
     sensors = list(law.senses.channels.values())
     if samples * (len(view.read) + len(sensors)) > MOST_NUMBERS:
         return None
     every = [*(symbol for symbol, _ in view.measured.values()), *view.read.values(), symbols]
-    answers = ca.vertcat(column(said, law.system), state_column(told, law.own))
+    answers = ca.vertcat(column(output, law.system), state_column(state_output, law.own))
     found = linear_rows(answers, ca.vertcat(ca.SX(0, 1), *every))
     signals = [*dict.fromkeys([*law.senses.signals, *(place for source, place in sources if source == SIGNAL)])]
     outputs = [signal_row(law.reader, name) for name in signals]

@@ -103,44 +103,44 @@ def _checked(where: str, value: Any) -> float | Array:
     return vector
 
 
-def split_output(said: Any, states: Gains | None, what: str) -> tuple[Any, Mapping[str, Any]]:
+def split_output(output: Any, states: Gains | None, what: str) -> tuple[Any, Mapping[str, Any]]:
     """Split the output of a law into torques and its states by name; `what` names the latter in messages."""
     if states is None:
-        return said, {}
-    if not (isinstance(said, (tuple, list)) and len(said) == 2 and isinstance(said[1], Mapping)):
+        return output, {}
+    if not (isinstance(output, (tuple, list)) and len(output) == 2 and isinstance(output[1], Mapping)):
         first = next(iter(states))
         raise TypeError(
-            f"it gave {shown(said)}: a law with states returns torques and the {what} of its states by name, "
+            f"it gave {shown(output)}: a law with states returns torques and the {what} of its states by name, "
             f"torques, {{'{first}': ...}}"
         )
-    torques, told = said
-    for name in told:
+    torques, state_output = output
+    for name in state_output:
         if name not in states:
             raise KeyError(f"it has no state '{name}'{suggestion(name, list(states))}")
-    if missing := [name for name in states if name not in told]:
-        raise ValueError(f"it did not tell the {what} of '{missing[0]}'; all states must have theirs")
-    return torques, told
+    if missing := [name for name in states if name not in state_output]:
+        raise ValueError(f"it returned no {what} of '{missing[0]}'; all states need them")
+    return torques, state_output
 
 
-def column(said: Any, system: System) -> Any:
+def column(output: Any, system: System) -> Any:
     """Torques as symbols."""
-    if isinstance(said, Mapping):
-        require_links(said, system, "the feedback law")
-        said = [said.get(name, 0.0) for name in system.inputs]
+    if isinstance(output, Mapping):
+        require_links(output, system, "the feedback law")
+        output = [output.get(name, 0.0) for name in system.inputs]
     try:
-        found = ca.SX(ca.vertcat(*said) if isinstance(said, (list, tuple, np.ndarray)) else said)
+        found = ca.SX(ca.vertcat(*output) if isinstance(output, (list, tuple, np.ndarray)) else output)
     except Exception:  # CasADi's own words are a list of C++ prototypes
-        raise TypeError(f"the feedback law gave {shown(said)}: must be a torque for each actuator") from None
+        raise TypeError(f"the feedback law gave {shown(output)}: must be a torque for each actuator") from None
     if found.shape != (system.nu, 1):
         raise ValueError(f"the feedback law: {_wrong_count(found.numel(), system)}")
     return found
 
 
-def state_column(told: Mapping[str, Any], states: Gains | None) -> Any:
+def state_column(state_output: Mapping[str, Any], states: Gains | None) -> Any:
     """Return the states in the output of a law as a column of symbols."""
     parts = [ca.SX(0, 1)]
     for name, start in (states or {}).items():
-        given = told[name]
+        given = state_output[name]
         try:
             part = ca.SX(ca.vertcat(*given) if isinstance(given, (list, tuple, np.ndarray)) else given)
         except Exception:
@@ -152,21 +152,21 @@ def state_column(told: Mapping[str, Any], states: Gains | None) -> Any:
     return ca.vertcat(*parts)
 
 
-def vector(said: Any, system: System) -> Array:
+def vector(output: Any, system: System) -> Array:
     """Torques as numbers."""
-    if isinstance(said, Mapping):
-        return by_link(said, system, "its torque", 0.0)
-    out = real_array("its torque", said).reshape(-1)
+    if isinstance(output, Mapping):
+        return by_link(output, system, "its torque", 0.0)
+    out = real_array("its torque", output).reshape(-1)
     if out.shape != (system.nu,):
         raise ValueError(_wrong_count(out.size, system))
     return out
 
 
-def state_values(told: Mapping[str, Any], states: Gains) -> Gains:
+def state_values(state_output: Mapping[str, Any], states: Gains) -> Gains:
     """Return the states in the output of a law as numbers."""
     found: dict[str, Any] = {}
     for name, start in states.items():
-        given = np.array(real_array(f"the state '{name}'", told[name]), dtype=float)
+        given = np.array(real_array(f"the state '{name}'", state_output[name]), dtype=float)
         if given.size != np.size(start):
             raise ValueError(f"the state '{name}' got {given.size} entries, it has {np.size(start)}")
         if not np.isfinite(given).all():

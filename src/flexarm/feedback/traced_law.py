@@ -149,10 +149,10 @@ class TracedLaw:
                 f"arithmetic, numpy functions and profiles of t, q, v, or {AWAY_OUT}"
             ) from error
         try:
-            said, told = split_output(answer, self._own, "rates")
+            output, state_output = split_output(answer, self._own, "rates")
         except (TypeError, KeyError, ValueError) as error:
             raise type(error)(f"the feedback law: {error.args[0]}") from None
-        torques = ca.densify(column(said, self.system))
+        torques = ca.densify(column(output, self.system))
         limits = ca.SX.sym("limits", len(self._limited))
         for place, k in enumerate(self._limited):
             torques[k] = ca.fmin(ca.fmax(torques[k], -limits[place]), limits[place])
@@ -160,7 +160,7 @@ class TracedLaw:
         places = ca.vertcat(ca.SX(0, 1), *view.symbols)
         arguments = [t, q, v, ca.vertcat(ca.SX(0, 1), *trace.symbols), ca.vertcat(numbers, limits)]
         arguments += [ca.vertcat(states, motors), equations.p, places]
-        every = ca.densify(ca.vertcat(state_column(told, self._own), rates))
+        every = ca.densify(ca.vertcat(state_column(state_output, self._own), rates))
         function = ca.Function("law", arguments, [torques, every], {"allow_free": True})
         if function.has_free():
             raise TypeError(
@@ -216,11 +216,11 @@ def _why(error: Exception) -> str:
     if "'Gains'" in str(error):
         return "gains are read by name, gains['kp'], and cannot be changed"
     if "truth value" in str(error):
-        return "it decides by `if`, `min`, `max` or `and` on t, q, v or gains: say np.where, np.minimum, np.maximum"
-    if "asks a symbol for its value" in str(error) and "float(" in str(error):
-        return "float(), or a function of `math`, asks a symbol for its value: say np.sin, not math.sin"
+        return "it decides by `if`, `min`, `max` or `and` on t, q, v or gains: use np.where, np.minimum, np.maximum"
+    if "needs the value of a symbol" in str(error) and "float(" in str(error):
+        return "float(), or a function of `math`, needs the value of a symbol: use np.sin, not math.sin"
     if "to_int" in str(error):
-        return "int() asks a symbol for its value; a number that decides which formula it is cannot be a gain"
+        return "int() needs the value of a symbol; a number that decides which formula it is cannot be a gain"
     if "not iterable" in str(error):
         return "it takes a vector apart by `for` or `*`: read entries by place or by name, q[0]"
     return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"

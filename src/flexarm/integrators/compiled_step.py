@@ -208,7 +208,7 @@ def _begins(thread: _CompilerThread) -> bool:
 
 def _end() -> None:
     """Wait for code that is nearly there; then end compilers, and let their threads clear up."""
-    if getattr(sys, "last_type", None) is None:  # nobody waits for anything after an error or Ctrl-C
+    if getattr(sys, "last_type", None) is None:  # no one waits for anything after an error or Ctrl-C
         with suppress(KeyboardInterrupt):
             latest = clock.monotonic() + LONGEST_WAIT
             for thread in list(_threads):

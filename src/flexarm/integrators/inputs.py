@@ -84,7 +84,7 @@ class Schedule:
         if self.law is not None:
             seen += [("a profile in the feedback law", each.look(0.0, duration)) for each in self.law.channels]
             seen.append(("the feedback law", self.law.look(duration, q, v)))
-        self.outlooks = {name: combined_bandwidth(each for said, each in seen if said == name) for name, _ in seen}
+        self.outlooks = {name: combined_bandwidth(each for source, each in seen if source == name) for name, _ in seen}
         self._outlook = combined_bandwidth(self.outlooks.values())
         self.pace = StepBounds.of(self._outlook.stretches, duration)
         vars(self).pop("jumps", None)  # functions may jump, too
@@ -346,7 +346,7 @@ def _motions(system: System, motion: Any) -> dict[int, Profile]:
         raise TypeError(f"motion = {shown(motion)}: must be a mapping by link name")
     found = {}
     for name, given in (motion or {}).items():
-        system.require_input(name, "motion")
+        system.require_input(name, "motion", "joint")
         actuator = system.actuators[system.inputs.index(name)]
         found[actuator.coordinate.index] = moving = profile(given, f"motion.{name}")
         _require_no_jump(moving, actuator)

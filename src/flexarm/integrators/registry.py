@@ -22,7 +22,7 @@ from flexarm.integrators.stepper import ScalarStepper
 from flexarm.integrators.sundials import SundialsStepper
 
 METHODS: dict[str, Callable[[], Method]] = {
-    "auto": Esdirk,  # unless simulation/options.py knows a better one
+    "auto": Esdirk,  # unless simulation/options.py chooses another
     "esdirk": Esdirk,
     "generalized-alpha": GeneralizedAlpha,
     "newmark": Newmark,

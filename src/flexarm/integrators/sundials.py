@@ -66,7 +66,8 @@ class SundialsStepper(ScalarStepper):
             self._start = Evaluator(SharedFunction(start, [1, 0, 0, 1][: start.n_out()]), native=False)
             self.report = Report(Runner(report(self.plant)), self._numbers)
             self._starts = InitialAccelerations(Runner(start), self._numbers)
-        self._parameters = np.concatenate([self._numbers, given.sizes[self.plant.free]])
+        self._scale = given.sizes[self.plant.free]
+        self._parameters = np.concatenate([self._numbers, self._scale])
 
     def _advance(self) -> DriverStatus:
         """Go from interval to interval; CVODES keeps the tolerances itself."""
@@ -96,8 +97,7 @@ class SundialsStepper(ScalarStepper):
 
     def _states(self, state: Array, inputs: Array, dt: float) -> Array:
         """Return the states after intervals of dt (s) with these inputs at their nodes."""
-        plant, n, free, steps = self.plant, self.plant.n, self.plant.free, len(inputs)
-        scale = self.sizes[0, free, 0]
+        plant, n, free, steps, scale = self.plant, self.plant.n, self.plant.free, len(inputs), self._scale
         at = plant.layout
         x0 = np.concatenate(
             [state[at.every_q][free] / scale, state[at.every_v][free] / scale, state[[at.work, at.lost]]]
@@ -159,7 +159,7 @@ def _integrators(
             problem = _problem(plant, _rate(plant))
 
             def over(intervals: int) -> ca.Function:
-                # in CasADi's virtual machine: CVODES wants derivatives, which machine code does not have
+                # in CasADi's virtual machine: CVODES needs derivatives, which machine code lacks
                 ends = np.arange(1.0, intervals + 1).tolist()
                 return ca.integrator("cvodes", "cvodes", problem, 0.0, ends, options)
 

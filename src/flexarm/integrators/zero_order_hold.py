@@ -26,7 +26,7 @@ from flexarm.integrators.step_size import Tolerance
 from flexarm.integrators.stepper import USUAL_ACCELERATION
 
 EQUAL_INPUTS = 1e-18  # square, of all inputs: what differs by less has not jumped
-DIAGNOSTIC_COUNT = 5  # numbers that steps tell
+DIAGNOSTIC_COUNT = 5  # numbers that steps report
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ZeroOrderHoldLayout:
         return slice(self.state.size, self.state.size + self.inputs)
 
     @property
-    def told(self) -> slice:
+    def diagnostics(self) -> slice:
         """Places of the accumulated diagnostics."""
         return slice(self.size - DIAGNOSTIC_COUNT, self.size)
 
@@ -93,9 +93,9 @@ class ZeroOrderHoldMethod(Method):
         jumped = ca.sumsqr((stages[0] - last)[1:]) > EQUAL_INPUTS * ca.sumsqr(stages[0][1:])  # the first is the time
         started = _restarted(plant)(jumped, before, stages[0], softening, plant.numbers)
         after, error, left = self.advance(plant, State.of(started, plant.layout), stages, dt)
-        error_before, left_before, alarms, _, steps = ca.vertsplit(column[layout.told])
+        error_before, left_before, alarms, _, steps = ca.vertsplit(column[layout.diagnostics])
         motion, left = after.column[plant.layout.motion], ca.mmax(left)
-        told = [
+        diagnostics = [
             error_before + dt / plant.horizon * (ca.mmax(error) + left),
             ca.fmax(left_before, left),
             alarms + ca.sum1(motion < low) + ca.sum1(motion > high),
@@ -103,7 +103,7 @@ class ZeroOrderHoldMethod(Method):
             steps + 1,
         ]
         given = [column, inputs, dt, plant.horizon, plant.solved, softening, low, high]
-        return plant.step_function("held", given, [ca.vertcat(after.column, stages[-1], *told)])
+        return plant.step_function("held", given, [ca.vertcat(after.column, stages[-1], *diagnostics)])
 
 
 def _restarted(plant: Plant) -> Callable[..., Any]:
@@ -144,7 +144,7 @@ class ZeroOrderHoldStepper:
         self.layout = ZeroOrderHoldLayout(self.plant.layout, self.plant.input_count)
         self.path = np.zeros((substeps + 1, self.layout.size))
         self.before, self.after = self.path[0], self.path[-1]
-        self.told = self.after[self.layout.told]
+        self.diagnostics = self.after[self.layout.diagnostics]
         self.inputs = np.zeros((substeps, len(method.nodes), self.plant.input_count))
         self.low, self.high = np.full((2, 3 * self.plant.n), [[-np.inf], [np.inf]])
         self._dt = np.array([dt / substeps])

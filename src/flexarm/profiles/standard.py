@@ -38,7 +38,7 @@ def points(source: TableSource, column: str | None = None) -> tuple[list[float],
         raise ValueError(f"source = {shown(source)}: must be the name of a CSV file, or a mapping of columns")
     time, *others = columns or [""]
     if column is None and len(others) != 1:
-        raise ValueError(f"{where}: has {len(others)} columns after the time; say which with column{_of(others)}")
+        raise ValueError(f"{where}: has {len(others)} columns after the time; choose one with column{_of(others)}")
     chosen = others[0] if column is None else column
     if chosen not in others:
         raise ValueError(f"{where}: column = {shown(column)}: there is no such column{suggestion(column, others)}")

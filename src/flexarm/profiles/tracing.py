@@ -180,7 +180,7 @@ def _guarded_conversions() -> Iterator[None]:
 
     def guarded(self: Any, *args: Any) -> float:
         if threading.get_ident() == thread and not self.is_constant():
-            _here.converted = ConversionError(f"float({self}) asks a symbol for its value")
+            _here.converted = ConversionError(f"float({self}) needs the value of a symbol")
             raise _here.converted
         return float(plain(self, *args))
 

@@ -30,13 +30,13 @@ from flexarm.results.energy_balance import switches
 from flexarm.results.run import Run
 from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR, LinkError, estimated_errors, warnings_of
 from flexarm.results.vibration import A_PERIOD, ALIASED_SAMPLES
-from flexarm.robot import FixedPrismatic, RidingJoint, Robot
+from flexarm.robot import RidingJoint, Robot
 
 Plain = Mapping[str, Any]  # statistics and options
 
 MIN_BEND = 1e-3  # of the length of a link: smaller deflections are no bending
 MAX_ENERGY_ERROR = 0.05  # of the energy that moved: an integration that puts in or takes out more is not to be trusted
-OF_LAWS = "a law that jumps (np.sign, np.where) wants a smooth one (np.tanh), or a sample rate"
+OF_LAWS = "a law that jumps (np.sign, np.where) needs a smooth form (np.tanh), or a sample rate"
 
 
 def warn_of_validity(run: Run, system: System, errors: list[LinkError] | None = None) -> None:
@@ -137,7 +137,7 @@ def _inaccurate(run: Run, robot: Robot, statistics: Plain, options: Plain) -> li
     if run.status == "failed" or estimate is None or estimate <= allowed:
         return []
     smaller = "dt" if options["dt"] else "rtol"
-    replayed = "; in that run the controller was not asked, but its words were said again" if "rate" in options else ""
+    replayed = "; in that run the recorded torques of the controller were repeated" if "rate" in options else ""
     return [
         f"links are up to {estimate:.3g} m from where a more accurate run has them, and "
         f"{allowed:.3g} m are allowed; take a smaller {smaller}{replayed}"
@@ -197,7 +197,7 @@ def _large_deflections(run: Run, system: System, errors: list[LinkError]) -> lis
         if not np.isfinite(limit := deflection_limit(link)):
             continue
         tip = np.linalg.norm(tips[:, place, 1:], axis=1) / link.length
-        slides = isinstance(link.joint, FixedPrismatic)  # each part has a length of its own
+        slides = link.joint.grips  # each part has a length of its own
         if not slides and bends.get(link.name, np.inf) < limit and tip.max() < limit:
             continue
         rows = largest_postures(system, link, q)

@@ -126,7 +126,7 @@ class Records:
         with _swap:  # two threads may have made one, but all get the same
             if self._held is held:
                 self._held = made
-            return self._held  # type: ignore[return-value]  # nobody puts arrays back
+            return self._held  # type: ignore[return-value]  # arrays are not put back
 
 
 @lru_cache(maxsize=64)

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 COMPONENT_UNITS = ("N",) * 3 + ("N m",) * 3
-NO_FORCES_REASON = (
-    "this run does not tell where its loads acted and how large they were: it was written by an earlier version; "
-    "simulate it again"
-)
+NO_FORCES_REASON = "this run has no record of its loads: it was written by an earlier version; simulate it again"
 
 
 class Forces:
@@ -67,8 +64,8 @@ class Forces:
         if not chosen:
             allowed = [*dict.fromkeys(owners)]
             near = suggestion(name, [*links, *allowed, *rows])
-            said = f"; joints are those of links {_listed(links)}; constraints are {_listed(allowed)}"
-            raise KeyError(f"there is no reaction {shown(name)} in this run{near if '?' in near else ''}{said}")
+            alternatives = f"; joints are those of links {_listed(links)}; constraints are {_listed(allowed)}"
+            raise KeyError(f"there is no reaction {shown(name)} in this run{near if '?' in near else ''}{alternatives}")
         if axes != "joint":
             raise ValueError(f"axes = {shown(axes)}: is for joints only; {', '.join(chosen)} have axes of their own")
         if "reaction" not in self._records.names:

@@ -154,7 +154,7 @@ class Run:
         Returns
         -------
         xarray.DataArray
-            Its attributes `long_name` and `units` say what it is.
+            Its attributes `long_name` and `units` describe it.
 
         Raises
         ------
@@ -466,7 +466,7 @@ class Run:
 
         return residual(self, name, after)
 
-    # --- what it tells ---
+    # --- analyses ---
 
     def spectrum(
         self,
@@ -612,10 +612,10 @@ class Run:
 
     def __repr__(self) -> str:
         t, share = self.array("time"), self.statistics.get("energy_share")
-        said = f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
+        text = f"Run of '{self._records.attrs['robot']}', {len(t)} samples to t = {t[-1]:g} s, {self.reason}"
         if self.statistics.get("stiffening", {}).get("repeated"):
-            said += ", repeated with exact links"
-        return f"{said}; {balance_sentence(share, self.robot)}" if share else said
+            text += ", repeated with exact links"
+        return f"{text}; {balance_sentence(share, self.robot)}" if share else text
 
     # --- files ---
 
@@ -707,7 +707,7 @@ def _records(data: object) -> Records:
     """Return the records of a run; raise TypeError if the data cannot be those of a run."""
     if not isinstance(data, Arrays) and not all(hasattr(data, name) for name in ("attrs", "coords", "variables")):
         raise TypeError(f"data = {shown(data)}: must be the Dataset of a run; fa.simulate and Run.load make runs")
-    return Records(data)  # type: ignore[arg-type]  # a Dataset, without importing xarray to say so
+    return Records(data)  # type: ignore[arg-type]  # a Dataset, without importing xarray to check
 
 
 def _require_known_model(path: str | os.PathLike[str], attributes: Mapping[Any, Any]) -> None:

@@ -184,7 +184,7 @@ class RunInputs:
         return frozenset(each.link for each, kind in pairs if kind == "law")
 
     def holds(self, these: Comparison) -> bool:
-        """Return True if joints move as given, or as a law wants that is stiffer than the inertia of the links.
+        """Return True if joints move as given, or under a law that is stiffer than the inertia of the links.
 
         A law is so if it moves each joint less than inertia would under the same torque, at the first frequency of the
         robot with its joints held.

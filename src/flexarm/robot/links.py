@@ -15,7 +15,7 @@ from flexarm.robot.description import Description, lazy_property
 from flexarm.robot.errors import DescriptionProblem
 from flexarm.robot.field_types import Checked, Vector, Vector3, nonnegative, positive
 from flexarm.robot.flexibility import FAMILIES, Elements, Flexible, Splines
-from flexarm.robot.joints import AnyJoint, FixedPrismatic, Joint, Revolute, RidingJoint, Sleeve
+from flexarm.robot.joints import AnyJoint, FixedPrismatic, Joint, Revolute, Sleeve
 from flexarm.robot.masses import Material, PointMass
 from flexarm.robot.sections import AnySection, Section
 
@@ -243,7 +243,10 @@ class Link(Description):
         yield from self._missing_shear_areas()
         yield from self._coarse_meshes()
         yield from self._not_exact()
-        if isinstance(self.joint, RidingJoint) and self.at is not None:
+        if self.name == "tip" and len(self.joint.freedoms) > 1:
+            sentence = "must be another name: the coordinates of its joint would be named like those of the robot's tip"
+            yield DescriptionProblem("name", self.name, sentence)
+        if self.joint.rides and self.at is not None:
             sentence = "must be left out: the joint rides along its parent; where it is is its coordinate"
             yield DescriptionProblem("at", self.at, sentence)
         if isinstance(self.joint, FixedPrismatic):

@@ -21,7 +21,7 @@ from flexarm.foundation.named_arrays import call_error, named_array
 from flexarm.foundation.validation import Array
 from flexarm.integrators.state import Layout
 from flexarm.results.step_history import LOW_ORDER, between
-from flexarm.robot import FixedPrismatic, Link, RidingJoint, Robot
+from flexarm.robot import FixedPrismatic, Link, Robot
 from flexarm.robot.joints import SlideJoint
 
 BEYOND_REASON = 10.0  # lengths of a link
@@ -231,7 +231,7 @@ def _with_lengths(link: Link, travel: tuple[float, float]) -> tuple[float, float
 def _slideway(robot: Robot, link: Link) -> float | None:
     """Length along which a prismatic joint can slide; None on the ground."""
     parent = robot.parents[[each.name for each in robot.links].index(link.name)]
-    if isinstance(link.joint, FixedPrismatic):
+    if link.joint.grips:
         return link.length
     return None if parent is None else robot.links[parent].length
 
@@ -240,11 +240,7 @@ def _riders(robot: Robot) -> list[tuple[Link, Link]]:
     """Slides that ride along a link which itself slides through its joint."""
     pairs = zip(robot.links, robot.parents, strict=True)
     found = [(link, robot.links[parent]) for link, parent in pairs if parent is not None]
-    return [
-        (link, on)
-        for link, on in found
-        if isinstance(link.joint, RidingJoint) and isinstance(on.joint, FixedPrismatic) and is_gripped(on)
-    ]
+    return [(link, on) for link, on in found if link.joint.rides and is_gripped(on)]
 
 
 def _meeting(system: System, rider: Link, on: Link) -> Condition:
@@ -280,10 +276,10 @@ def _condition(function: Callable[..., Any], names: tuple[str, ...]) -> Conditio
     name = getattr(function, "__name__", "condition")
 
     def value(t: float, q: Array, v: Array) -> float:
-        said = function(t, named_array(q, names), named_array(v, names))
-        if isinstance(said, (bool, np.bool_)) or np.ndim(said) or not np.isreal(said) or said is None:
-            raise TypeError(f"it gave {shown(said)}: must be a number that is positive until the run should end")
-        return float(said)
+        value = function(t, named_array(q, names), named_array(v, names))
+        if isinstance(value, (bool, np.bool_)) or np.ndim(value) or not np.isreal(value) or value is None:
+            raise TypeError(f"it gave {shown(value)}: must be a number that is positive until the run should end")
+        return float(value)
 
     return Condition(name, value, lambda time: f"'{name}' reached zero at t = {time:.6g} s")
 

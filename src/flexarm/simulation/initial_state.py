@@ -31,12 +31,12 @@ def _require_agreement(system: System, schedule: Schedule, name: str, given: Vec
     """Require that the initial value given for a driven joint is that of its motion."""
     if given is None or isinstance(given, str):
         return
-    said = given if isinstance(given, Mapping) else dict(zip(system.names, system.vector(given, name), strict=True))
+    named = given if isinstance(given, Mapping) else dict(zip(system.names, system.vector(given, name), strict=True))
     for place, motion in schedule.motions.items():
         joint, starts = system.names[place], float(motion(0.0, order))
-        if joint in said and abs(said[joint] - starts) > 1e-6 * max(1.0, abs(starts)):
+        if joint in named and abs(named[joint] - starts) > 1e-6 * max(1.0, abs(starts)):
             raise ValueError(
-                f"{name}['{joint}'] = {shown(float(said[joint]))}: its motion starts with {starts:g}; leave it out"
+                f"{name}['{joint}'] = {shown(float(named[joint]))}: its motion starts with {starts:g}; leave it out"
             )
 
 

@@ -183,7 +183,7 @@ class IntegrationOptions:
     longest: float = math.inf  # step (s)
 
     def __post_init__(self) -> None:
-        _ = self.solver  # what cannot be is told now
+        _ = self.solver  # raises what cannot be now
 
     @property
     def solver(self) -> Solver:

@@ -209,7 +209,7 @@ def _singularity(system: System, plant: Plant, q: Array) -> str:
 MOST_STEPS = 100_000_000  # some minutes of the smallest robot
 MOST_CALLS = 10_000_000  # of a digital controller: each is a call of Python
 NUMBERS_A_SAMPLE = 12  # for each coordinate: q, v, a and what they pass through on their way into the results
-NOTICE_AFTER_S, LONG_RUN_S = 5.0, 600.0  # s: a run that after so long promises to take that long says so
+NOTICE_AFTER_S, LONG_RUN_S = 5.0, 600.0  # s: a run that will take so long gives a notice after so many seconds
 
 
 def sample_times(duration: float, sample: float | None, coordinates: int) -> Array:
@@ -253,7 +253,7 @@ def require_seen_inputs(outlooks: Mapping[str, Bandwidth], pace: StepBounds, dur
             _doubt(
                 f"{name} is faster than could be found out by calling it {each.probes} times, at t = "
                 f"{each.fastest:.4g} s within {each.longest:.2g} s: there the result depends on where the steps "
-                "happen to be; give a profile, which knows how fast it is (fa.sine, fa.chirp, fa.spline)"
+                "happen to be; give a profile, whose bandwidth is known (fa.sine, fa.chirp, fa.spline)"
             )
     if not outlooks or not np.isfinite(pace.longest).any():
         return

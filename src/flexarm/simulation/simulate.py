@@ -146,7 +146,7 @@ def simulate(
     -------
     Run
         Samples, energies, statistics and the recorded steps. A run that ends early is kept; `run.status` and
-        `run.reason` say why.
+        `run.reason` give the reason.
 
     Raises
     ------
@@ -257,7 +257,7 @@ def simulate(
 def _unless_interrupted(repeat: Callable[[], Run]) -> Run | None:
     """Return the repeated run, or None if it was interrupted."""
     try:
-        with collect_warnings():  # what it says of its inputs was said before
+        with collect_warnings():  # the first run gave the same warnings
             again = repeat()
     except KeyboardInterrupt:
         return None

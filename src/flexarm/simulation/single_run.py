@@ -59,7 +59,7 @@ class RunObserver:
 
 
 class SingleRun:
-    """Integration of one robot. `recorder` has its nodes and samples; `reason` and `status` say how it ended."""
+    """Integration of one robot. `recorder` has its nodes and samples; `reason` and `status` describe how it ended."""
 
     def __init__(
         self,

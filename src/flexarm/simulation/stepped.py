@@ -35,7 +35,7 @@ from flexarm.simulation.stepped_checks import ABSURD_SQUARE, GivenWarnings, Read
 
 MIN_STEP_S = 1e-9  # s
 MOST_SUBSTEPS = 10_000
-ERROR_HORIZON_S = 1.0  # s, for which errors are told
+ERROR_HORIZON_S = 1.0  # s, for which errors are reported
 INSIDE_STEP = 1e-9  # of a step: loads at its ends are those just inside
 FLOAT_TYPE = np.dtype(float)
 
@@ -151,7 +151,7 @@ class Simulation:
                 self._schedule.plant(held), stepped, self.dt, substeps, native, self._schedule.given, self._tolerance
             )
         warn_of_idle_loads(self.system, self._schedule.loads, self._initial[0])
-        self._lock, self._said = threading.Lock(), GivenWarnings()
+        self._lock, self._given_warnings = threading.Lock(), GivenWarnings()
         self._nodes = (np.arange(substeps)[:, None] + np.array(stepped.nodes)) / substeps
         self._shape, places = (self.system.nu,), self._stepper.plant.input_places
         self._torques = self._stepper.inputs[:, :, places[1]]
@@ -159,7 +159,11 @@ class Simulation:
         self._varies = not all(_is_constant(each) for each in profiles)
         if profiles and not self._varies:
             self._stepper.inputs[:, :, places[2]] = [each(0.0) for each in profiles]
-        self._before, self._after, self._told = self._stepper.before, self._stepper.after, self._stepper.told
+        self._before, self._after, self._diagnostics = (
+            self._stepper.before,
+            self._stepper.after,
+            self._stepper.diagnostics,
+        )
         self._robot_key = _fingerprint(self._schedule.given.numbers.tobytes(), repr(self._stepper.plant.identity))
         self._steps_by = f"{stepped!r}, {self.dt!r} s in {substeps}"
         self._reading: Reading | None = None
@@ -189,7 +193,7 @@ class Simulation:
                 self._read_loads()
             if self._stepper.take() < 0:
                 raise RuntimeError("the step's machine code could not be run; native=False does without it")
-            error, left, alarms, size, _ = self._told.tolist()
+            error, left, alarms, size, _ = self._diagnostics.tolist()
             watch = self._watch
             if alarms or error > watch.allowed or left > watch.unsolved or not size < ABSURD_SQUARE or watch.always:
                 self._look()
@@ -256,7 +260,9 @@ class Simulation:
         -------
         Simulation
         """
-        return _made_again(self.system, self.dt, self._options, self._initial, replace(self._said), self.state)
+        return _made_again(
+            self.system, self.dt, self._options, self._initial, replace(self._given_warnings), self.state
+        )
 
     __copy__ = copy
 
@@ -264,7 +270,7 @@ class Simulation:
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return _made_again, (self.system, self.dt, self._options, self._initial, self._said, self.state)
+        return _made_again, (self.system, self.dt, self._options, self._initial, self._given_warnings, self.state)
 
     # --- reading ---
 
@@ -301,8 +307,8 @@ class Simulation:
     @property
     def torque(self) -> Array:
         """Torques of the last step in the order of `system.inputs`; zero before the first one."""
-        said = self._before[self._stepper.layout.last][1 : 1 + self.system.nu]
-        return np.where(np.isfinite(said), said, 0.0)
+        torques = self._before[self._stepper.layout.last][1 : 1 + self.system.nu]
+        return np.where(np.isfinite(torques), torques, 0.0)
 
     @property
     def tip(self) -> Array:
@@ -327,7 +333,7 @@ class Simulation:
     @property
     def error(self) -> float:
         """Estimated position error of the links (m): the sum of the errors of all steps since the reset."""
-        return float(self._before[self._stepper.layout.told][0])
+        return float(self._before[self._stepper.layout.diagnostics][0])
 
     def __getitem__(self, name: str) -> float:
         """Return a number by name.
@@ -387,7 +393,7 @@ class Simulation:
 
     def _begin(self, column: Array, start: float, since: float) -> None:
         """Continue from a state without knowledge of earlier steps."""
-        watch = StepChecks(self.system, self._stepper, self._tolerance, self.dt, self._said)
+        watch = StepChecks(self.system, self._stepper, self._tolerance, self.dt, self._given_warnings)
         watch.require_at_start(column[self._stepper.layout.own])
         self._watch, self._start, self._since, self._reading = watch, start, since, None
         self._before[:] = column
@@ -479,10 +485,10 @@ def _made_again(
     dt: float,
     options: dict[str, Any],
     initial: tuple[Array, Array],
-    said: GivenWarnings,
+    given_warnings: GivenWarnings,
     state: SimulationState,
 ) -> Simulation:
     sim = Simulation(system, dt, q0=initial[0], v0=initial[1], **options)
-    sim._initial, sim._said = initial, said
+    sim._initial, sim._given_warnings = initial, given_warnings
     sim.state = state
     return sim

@@ -115,13 +115,24 @@ class StepChecks:
     """Checks of one simulation between two resets."""
 
     def __init__(
-        self, system: System, stepper: ZeroOrderHoldStepper, tolerance: Tolerance, dt: float, said: GivenWarnings
+        self,
+        system: System,
+        stepper: ZeroOrderHoldStepper,
+        tolerance: Tolerance,
+        dt: float,
+        given: GivenWarnings,
     ) -> None:
-        self.system, self.stepper, self.tolerance, self.dt, self.said = system, stepper, tolerance, dt, said
+        self.system, self.stepper, self.tolerance, self.dt, self.given = (
+            system,
+            stepper,
+            tolerance,
+            dt,
+            given,
+        )
         self._events, self._contacts = EventDetector(system, None), Contacts(system, stepper.report)
         self._inertia = InertiaMonitor(SingleMember(system, self._events), stepper)
         self.always = bool(self._events.conditions) or self._contacts.any
-        self.allowed = math.inf if said.inaccurate else tolerance.allowed
+        self.allowed = math.inf if given.inaccurate else tolerance.allowed
         self.unsolved = tolerance.length
         self._bound()
 
@@ -136,8 +147,8 @@ class StepChecks:
     def look(self, t: float, elapsed: float) -> None:
         """Check the step just computed from t, `elapsed` seconds after the start: raise or warn."""
         stepper = self.stepper
-        layout, told = stepper.layout.state, stepper.told.tolist()
-        error, left, alarms, size, _ = told
+        layout, diagnostics = stepper.layout.state, stepper.diagnostics.tolist()
+        error, left, alarms, size, _ = diagnostics
         nodes = stepper.path[:, stepper.layout.own]
         if not size < ABSURD_SQUARE:
             raise StepError(f"diverged at t = {t:.6g} s: {self._worst(nodes)} is not a number after {self._a_step}")
@@ -157,7 +168,7 @@ class StepChecks:
         if alarms:
             self._look_at_bending(float(times[-1]), nodes[-1][layout.q])
             self._bound()
-            stepper.told[2] = 0.0
+            stepper.diagnostics[2] = 0.0
         if error > self.allowed:
             self._tell_error(error, elapsed)
 
@@ -196,16 +207,16 @@ class StepChecks:
         count = max(1, int(system.elastic.sum()))
         with np.errstate(divide="ignore"):
             bounds = np.minimum(np.array(shares) * system.sizes, MAX_NODE_TURN / turns) / count
-        if self.said.doubtful:
+        if self.given.doubtful:
             bounds = np.where(turns > 0, bounds, np.inf)
-        bounds = bounds * min(self.said.wider, count)
+        bounds = bounds * min(self.given.wider, count)
         return np.where(system.elastic, bounds, np.inf)
 
     def _look_at_contacts(self, times: Array, nodes: Array) -> None:
         """Warn where a joint went through a stop within a step."""
         missed = self._contacts.first_missed(times, nodes, self.stepper.layout.state)
-        if missed is not None and not self.said.jumped:
-            self.said.jumped = True
+        if missed is not None and not self.given.jumped:
+            self.given.jumped = True
             warn(
                 f"a joint runs into its stop at t = {times[0]:.4g} s so fast that {self._a_step} passes over it: the "
                 "energy of the impact is not right; take shorter ones, or more substeps",
@@ -213,10 +224,10 @@ class StepChecks:
             )
 
     def _look_at_bending(self, t: float, q: Array) -> None:
-        self.said.wider *= BOUND_GROWTH
-        doubts = [] if self.said.doubtful else posture_warnings(self.system, q, f" at t = {t:.4g} s")
+        self.given.wider *= BOUND_GROWTH
+        doubts = [] if self.given.doubtful else posture_warnings(self.system, q, f" at t = {t:.4g} s")
         for sentence in doubts:
-            self.said.doubtful = True
+            self.given.doubtful = True
             warn(sentence, ValidityWarning)
 
     def _tell_error(self, error: float, elapsed: float) -> None:
@@ -225,7 +236,7 @@ class StepChecks:
         if error <= most:
             self.allowed = most
             return
-        self.allowed, self.said.inaccurate = math.inf, True
+        self.allowed, self.given.inaccurate = math.inf, True
         substeps = len(self.stepper.path) - 1
         too_large = error / elapsed / self.tolerance.allowed  # were it to go on like this
         wanted = math.ceil(1.2 * substeps * too_large ** (1 / self.stepper.order))

@@ -124,7 +124,7 @@ def _checked_name(name: Any) -> str:
     if not isinstance(name, str) or not name or "/" in name:
         raise TypeError(f"measure: {shown(name)} is no name of a measure")
     if name in OWN:
-        raise ValueError(f"measure: {name!r} is what the sweep itself tells of a member; take another name")
+        raise ValueError(f"measure: {name!r} is a variable that every sweep has; take another name")
     if name in COORDINATES or name.endswith(DERIVED):
         raise ValueError(f"measure: {name!r} is what results of sweeps call something else; take another name")
     return name
@@ -206,7 +206,7 @@ def member_outcome(case: SweepCase, member: Member, measures: Measures, keep_run
         made = outcome_of_run(member.number, found, measures, keep_run)
     sentences = tuple(
         each for each in found_warnings if not each.startswith("the run ended early")
-    )  # its status says so
+    )  # the status has it
     is_exact = bool(found.statistics.get("stiffening", {}).get("repeated"))
     return replace(made, warnings=sentences, is_exact=is_exact)
 

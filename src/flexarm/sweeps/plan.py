@@ -54,7 +54,7 @@ def field(case: SweepCase, name: object, sample: Any = None) -> Field:
         return _of_robot(case, name, sample)
     if not rest:
         known = {"q0": "upper.q", "v0": "upper.q", "gains": "kp", "loads": "0.force.1"}.get(root, "upper.amplitude")
-        raise KeyError(f"over: {name!r}: say which, as in '{root}.{known}'")
+        raise KeyError(f"over: {name!r}: specify one, as in '{root}.{known}'")
     if root in STATES:
         return _start(case, name, root, rest)
     if root == "gains":
@@ -77,7 +77,7 @@ def _of_robot(case: SweepCase, name: str, sample: Any) -> Field:
     try:
         value = value_at(case.robot, name)[0]
     except DescriptionError:
-        value = None  # a part that would be made, or a name that is wrong: the robot that has it tells
+        value = None  # a part that would be made, or a name that is wrong: the robot that has it raises the error
     robot = case.robot if sample is None else apply_changes(case, {name: sample}).robot
     try:
         unit = value_at(robot, name)[1]
@@ -208,12 +208,12 @@ class SweepPlan(Sequence[Member]):
 
     def unit_warnings(self, case: SweepCase) -> list[str]:
         """Return the warnings of descriptions about values whose unit looks wrong, at the ends of each field."""
-        with collect_warnings() as said:
+        with collect_warnings() as messages:
             for each, column in zip(self.fields, self.columns, strict=True):
                 for value in () if is_of_case(each.name) else _levels(column):
                     with suppress(ValueError, TypeError):  # it may be possible with others only
                         case.robot.with_({each.name: value})
-        return said
+        return messages
 
 
 def plan_of(case: SweepCase, over: object, elementwise: bool = False) -> SweepPlan:
@@ -228,8 +228,8 @@ def plan_of(case: SweepCase, over: object, elementwise: bool = False) -> SweepPl
     _require_different(case, [each.name for each in fields])
     lengths = [len(column) for column in columns]
     if elementwise and len(set(lengths)) > 1:
-        told = ", ".join(f"{each.name} {length}" for each, length in zip(fields, lengths, strict=True))
-        raise ValueError(f"over: elementwise values must be equally many, but there are: {told}")
+        lengths_by_name = ", ".join(f"{each.name} {length}" for each, length in zip(fields, lengths, strict=True))
+        raise ValueError(f"over: elementwise values must be equally many, but there are: {lengths_by_name}")
     plan = SweepPlan(tuple(fields), tuple(columns), elementwise)
     if len(plan) > MOST:
         raise ValueError(f"over: makes {len(plan):.3g} members, and at most {MOST:.0e} are run")
@@ -239,7 +239,7 @@ def plan_of(case: SweepCase, over: object, elementwise: bool = False) -> SweepPl
 def _field(case: SweepCase, name: object, sample: Value) -> Field:
     try:
         return field(case, name, sample)
-    except ValueError as error:  # this value cannot be: what it is can be told all the same, or the name is wrong
+    except ValueError as error:  # this value cannot be: its unit is known all the same, or the name is wrong
         try:
             return field(case, name)
         except KeyError:

@@ -30,7 +30,7 @@ from flexarm.sweeps.ensemble.tasks import prepare as prepare_tasks
 from flexarm.sweeps.measures import Measures
 from flexarm.sweeps.plan import SweepPlan, Value, unravel
 
-MOST = 64  # structures that are told apart
+MOST = 64  # structures that are distinguished
 
 
 def group_by_structure(case: SweepCase, plan: SweepPlan) -> list[list[int]]:

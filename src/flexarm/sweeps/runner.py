@@ -102,7 +102,7 @@ def run_plan(
 
 
 def _attributes(ended: str, table: Table, sweeps: Sequence[SweepTasks], seconds: float) -> dict[str, Any]:
-    """Return what a sweep says of itself."""
+    """Return the attributes of a sweep."""
     return {
         "status": ended,
         "summary": table.summary(),
@@ -125,8 +125,8 @@ def _require_request(plan: SweepPlan, measures: Mapping[str, Measure] | None, ke
 def _warn_of_interruption(what: str, table: Table, store: Store | None, statistics: str | None) -> None:
     members = len(table.plan)
     where = f"{store.named} keeps it, and the same call goes on" if store is not None else "the rest is missing"
-    told = f"; its statistics are {statistics}" if statistics is not None else ""
-    warn(f"the {what} was interrupted after {members - len(table.missing)} of {members} members; {where}{told}")
+    note = f"; its statistics are {statistics}" if statistics is not None else ""
+    warn(f"the {what} was interrupted after {members - len(table.missing)} of {members} members; {where}{note}")
 
 
 def _run_missing(
@@ -176,7 +176,7 @@ def _prepared(
     for part in parts:
         sweep = prepare_members(case, part, measures, keep_runs, threads)
         sweeps.append(sweep)
-        if sweep.structures > 1 and len(parts) == 1:  # of more parts the user was told
+        if sweep.structures > 1 and len(parts) == 1:  # of more parts a note was given
             warn(f"the members are of {sweep.structures} structures: they run group by group, each compiled by itself")
         yield sweep
 

@@ -35,7 +35,7 @@ COARSE: dict[tuple[int, ...], tuple[int, ...]] = {
 }
 SAMPLE_REFINEMENT = 10  # times the samples of a run, for peaks that lie between them
 SEEN = 1e-4  # of a measure: changes of less, by a large change of a field, are none
-MAX_RELATIVE_ERROR = 0.01  # of the largest derivative of a measure: differences that agree no better are told
+MAX_RELATIVE_ERROR = 0.01  # of the largest derivative of a measure: differences that agree no better raise a warning
 
 
 def sensitivity(

@@ -99,19 +99,21 @@ class Table:
         """Return failures, early ends and warnings in sentences; empty if there are none."""
         failed = int((self.status == "failed").sum())
         count = len(self.plan)
-        said = []
+        sentences = []
         if failed:
             reasons = Counter(self.reasons[k] for k in np.flatnonzero(self.status == "failed").tolist())
             first = min(k for k in self.reasons if self.status[k] == "failed")
-            told = "; ".join(f"{times} x {reason}" for reason, times in reasons.most_common(3))
+            notes = "; ".join(f"{times} x {reason}" for reason, times in reasons.most_common(3))
             more = f" and {len(reasons) - 3} more reasons" if len(reasons) > 3 else ""
             which = f"the first is member {first} ({self.plan.words(first)})"
-            said.append(f"{failed} of {count} members failed ({told}{more}), {which}")
+            sentences.append(f"{failed} of {count} members failed ({notes}{more}), {which}")
         if stopped := int((self.status == "stopped").sum()):
             first = min(k for k in self.reasons if self.status[k] == "stopped")
-            said.append(f"{stopped} of {count} members stopped, the first is member {first}: {self.reasons[first]}")
-        said += self._warning_kinds()
-        return ". ".join(said)
+            sentences.append(
+                f"{stopped} of {count} members stopped, the first is member {first}: {self.reasons[first]}"
+            )
+        sentences += self._warning_kinds()
+        return ". ".join(sentences)
 
     def _warning_kinds(self) -> list[str]:
         """Return a sentence for each kind of warning: of how many members, and the first of them."""
@@ -177,10 +179,10 @@ class Table:
         variables["status"] = (dimensions, self.status.reshape(shape), {"long_name": "how each run ended"})
         words = {"reason": self.reasons, "warnings": {k: "; ".join(each) for k, each in self.warnings.items()}}
         meanings = {"reason": "why it ended early", "warnings": "warnings of the run"}
-        for name, told in words.items():
-            if told or name == "reason":
+        for name, notes in words.items():
+            if notes or name == "reason":
                 column = np.full(len(plan), "", dtype=object)
-                for k, sentence in told.items():
+                for k, sentence in notes.items():
                     column[k] = sentence
                 variables[name] = (dimensions, column.reshape(shape), {"long_name": meanings[name]})
         if self.exact:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.dynamics.joints import supported_joints
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion, warn
@@ -18,22 +19,26 @@ from flexarm.robot import (
     FixedPrismatic,
     Link,
     Modes,
-    MovingJoint,
     Reduced,
-    Revolute,
     Robot,
+    Sleeve,
     SlidingPrismatic,
     Stop,
-    Weld,
 )
 from flexarm.robot.flexibility import Basis
-from flexarm.robot.joints import Joint, SlideJoint
+from flexarm.robot.joints import Joint, SlideJoint, TurnAbout
 from flexarm.robot.supported_types import SupportedTypes
+
+
+def closed_form_joints() -> tuple[type[Joint], ...]:
+    """Return the kinds of joints with a closed form: all but sleeves, whose mouths are constraints."""
+    return tuple(kind for kind in supported_joints() if kind is not Sleeve)
+
 
 SUPPORTED_KINDS = SupportedTypes(
     "the closed form",
     {
-        Joint: (Revolute, SlidingPrismatic, FixedPrismatic, Weld),
+        Joint: closed_form_joints,
         Drive: (Drive,),
         Stop: (Stop,),
         Basis: (Modes, Elements, Reduced),
@@ -67,6 +72,10 @@ def require_supported(robot: Robot, k: Mapping[str, int], kept: bool) -> None:
         if isinstance(link.joint, FixedPrismatic) and link.joint.rear == "none":
             raise ValueError(
                 f"{where}: rear='none' has no closed form here: material appears in the joint; take rear='rigid'"
+            )
+        if any(each.rest for each in link.joint.freedom_properties):
+            raise ValueError(
+                f"{where}: joint.rest: must be zero, since closed forms have no constant forces of springs"
             )
         if restriction := stiffening_restriction(robot, index):
             raise ValueError(f"{restriction}; fa.equations(..., stiffening='none') is the papers' zero-order model")
@@ -159,7 +168,7 @@ def _check_contact(where: str, link: Link, parent: Link | None, k: Mapping[str, 
     if not isinstance(number, int) or isinstance(number, bool) or not first <= number <= last:
         given = "is missing" if number is None else f"is {shown(number)}"
         raise ValueError(
-            f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so say which one, for example "
+            f"k of '{link.name}' {given}: its joint touches {what} of '{mesh.name}', so specify one, for example "
             f"k={{'{link.name}': {last}}}; a whole number between {first} ({root}) and {last} ({tip})"
         )
     damping = None if link.flexible is None else link.flexible.damping
@@ -170,7 +179,7 @@ def _check_contact(where: str, link: Link, parent: Link | None, k: Mapping[str, 
 def _is_out_of_plane(link: Link) -> bool:
     joint = link.joint
     families = set(link.flexible.counts) if link.flexible is not None else set()
-    tilted = isinstance(joint, Revolute) and abs(joint.axis_vector[2]) != 1
+    tilted = any(abs(each.axis[2]) != isinstance(each, TurnAbout) for each in joint.elementary_motions)
     return bool(families - {"bend_y", "stretch"}) or tilted or yaw(joint.mount_matrix) is None
 
 
@@ -226,7 +235,7 @@ def count_moving_coordinates(robot: Robot) -> list[int]:
     """Return the number of coordinates that move the frame of each link."""
     found: dict[int, int] = {}
     for i in robot.order:
-        parent, found[i] = robot.parents[i], int(isinstance(robot.links[i].joint, MovingJoint))
+        parent, found[i] = robot.parents[i], len(robot.links[i].joint.freedoms)
         if parent is None:
             continue
         found[i] += found[parent]

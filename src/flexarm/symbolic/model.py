@@ -11,9 +11,9 @@ import symengine
 
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.model import all_integrals
-from flexarm.robot import Drive, FixedPrismatic, Link, MovingJoint, PointMass, Revolute, Robot, SlidingPrismatic
+from flexarm.robot import Drive, FixedPrismatic, Link, MovingJoint, PointMass, Robot, SlidingPrismatic
 from flexarm.robot.flexibility import FAMILIES
-from flexarm.robot.joints import SlideJoint
+from flexarm.robot.joints import Freedom, FreedomProperties, SlideAlong, SlideJoint, TurnAbout
 from flexarm.symbolic import algebra, checks
 from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, Scales, X, coordinate_exponents, number, numbers, vector
 from flexarm.symbolic.beams import Beam, ClosedFormShapes, SectionPose, moving_section_pose, node_pose, section_pose
@@ -22,10 +22,18 @@ from flexarm.symbolic.frames import Frame, Step, constant_rotation, rotation_abo
 from flexarm.symbolic.link_segment import ClosedFormPart
 from flexarm.symbolic.mass_matrix import ClosedFormDamping, MassPiece, damping_piece, element_piece, lump_piece
 from flexarm.symbolic.stiffened_mass import ClosedFormExactPart, ShortenedPart
-from flexarm.symbolic.symbols import Abbreviations, ClosedFormCoordinates, ClosedFormSymbols, LinkIndices
+from flexarm.symbolic.symbols import (
+    Abbreviations,
+    ClosedFormCoordinates,
+    ClosedFormSymbols,
+    LinkIndices,
+    joint_freedoms,
+)
 
 PART_KINDS = {"none": ClosedFormPart, "shortening": ShortenedPart, "exact": ClosedFormExactPart}
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+RATIO_MEANINGS = {TurnAbout: "rotation", SlideAlong: "translation"}
+RATIO_UNITS = {TurnAbout: "rad/m", SlideAlong: "m/rad"}
 Entries = dict[tuple[int, int], Expr]
 
 
@@ -146,7 +154,19 @@ class Model:
         if any(link.offset):
             above = above.child(origin, steps, self.short)
             origin, steps = numbers(link.offset), []
-        frame = above.child(origin, [*steps, *self._joint_turns(i, link)], self.short)
+        steps += self._mount(i, link)
+        for motion in link.joint.elementary_motions:
+            amount = self._q(self.coordinates.own[i].joints[motion.freedom])
+            if motion.ratio is not None:
+                meaning = f"{RATIO_MEANINGS[type(motion)]} of joint {i + 1} ({link.name}) per unit of its coordinate"
+                unit = RATIO_UNITS[type(motion)]
+                amount *= self._parameter(f"r_{i + 1}", motion.ratio, meaning, unit)
+            if isinstance(motion, TurnAbout):
+                steps.append(rotation_about(motion.axis, amount))
+            else:
+                above = above.child(origin, steps, self.short)
+                origin, steps = amount * numbers(motion.axis), []
+        frame = above.child(origin, steps, self.short)
         if isinstance(link.joint, FixedPrismatic) and not beam.slides_through_joint:
             assert beam.d is not None
             frame = frame.child((beam.d[1] - beam.l) * X, (), self.short)
@@ -168,8 +188,8 @@ class Model:
             return node_pose(beam, self.k[link.name], d), above
         return moving_section_pose(beam, d, label=str(i + 1)), above
 
-    def _joint_turns(self, i: int, link: Link) -> list[Step]:
-        """Return the rotations of the mount (with an angle gamma if about z) and of the joint."""
+    def _mount(self, i: int, link: Link) -> list[Step]:
+        """Return the rotation of the mount, with an angle gamma if about z."""
         steps: list[Step] = []
         flat = yaw(link.joint.mount_matrix)
         if flat is None:
@@ -177,8 +197,6 @@ class Model:
         elif flat or isinstance(link.joint, SlideJoint):
             meaning = f"angle from its parent to link {i + 1} ({link.name})"
             steps.append(rotation_about(AXES[2], self.symbols.parameter(f"gamma_{i + 1}", flat, meaning, "rad")))
-        if isinstance(link.joint, Revolute):
-            steps.append(rotation_about(link.joint.axis_vector, self._q(self.coordinates.own[i].joint)))
         return steps
 
     # --- masses ---
@@ -230,21 +248,30 @@ class Model:
             if isinstance(link.joint, MovingJoint):
                 yield i + 1, f"of joint {i + 1} ({link.name})", link.joint, own, link.joint.drive
 
+    def _freedoms(self) -> Iterator[tuple[int, str, str, Freedom, FreedomProperties, int]]:
+        """Yield number and description of each joint, and for each freedom its index, properties and coordinate."""
+        for i, (link, own) in enumerate(zip(self.robot.links, self.coordinates.own, strict=True)):
+            named, given = joint_freedoms(i + 1, link.joint), link.joint.freedom_properties
+            for (name, freedom), each, k in zip(named, given, own.joints, strict=True):
+                yield i + 1, f"of joint {i + 1} ({link.name})", name, freedom, each, k
+
     def drives(self) -> tuple[dict[int, Expr], Entries, Entries]:
         """Return reflected inertias by coordinate, and the entries of K and D due to drives and joints."""
         M: dict[int, Expr] = {}
         K: Entries = defaultdict(lambda: number(0))
         D: Entries = defaultdict(lambda: number(0))
+        for _, of, name, freedom, each, k in self._freedoms():
+            per, force = f"/{freedom.unit}", freedom.force_unit
+            D[k, k] += self._parameter(f"b_{name}", each.viscous, f"viscous friction {of}", f"{force} s{per}")
+            if each.stiffness:
+                K[k, k] += self._parameter(f"ks_{name}", each.stiffness, f"stiffness of the spring {of}", force + per)
         for n, of, joint, own, drive in self._joints():
-            assert own.joint is not None
-            turns = joint.unit == "rad"
-            D[own.joint, own.joint] += self._parameter(
-                f"b_{n}", joint.viscous, f"viscous friction {of}", "N m s/rad" if turns else "N s/m"
-            )
             if drive is None:
                 continue
+            assert own.joint is not None
+            turns, actuated = joint.unit == "rad", own.actuated[0]
             inertia = f"inertia of the rotor {of}, reflected to the joint"
-            M[own.actuated] = self._parameter(f"J_r{n}", drive.reflected_inertia, inertia, "kg m2" if turns else "kg")
+            M[actuated] = self._parameter(f"J_r{n}", drive.reflected_inertia, inertia, "kg m2" if turns else "kg")
             if own.motor is not None:
                 unit = "N m/rad" if turns else "N/m"
                 stiffness = self.symbols.parameter(
@@ -262,20 +289,17 @@ class Model:
         out = {}
         for n, of, joint, own, drive in self._joints():
             if drive is not None and drive.torque_at == "motor":
-                unit = "-" if isinstance(joint, Revolute) else "rad/m"
-                out[own.actuated] = self.symbols.parameter(f"n_{n}", drive.gear_ratio, f"gear ratio {of}", unit)
+                unit = "-" if joint.unit == "rad" else "rad/m"
+                out[own.actuated[0]] = self.symbols.parameter(f"n_{n}", drive.gear_ratio, f"gear ratio {of}", unit)
         return out
 
     def dry_friction(self) -> dict[int, Expr]:
         """Return Coulomb friction by coordinate, smoothed as in the package `dynamics`."""
         out = {}
-        for n, of, joint, own, _ in self._joints():
-            if joint.coulomb:
-                assert own.joint is not None
-                unit = "N m" if joint.unit == "rad" else "N"
-                force = self._parameter(f"f_{n}", joint.coulomb, f"Coulomb friction {of}", unit)
-                rate = self.coordinates.all[own.joint].v / number(joint.coulomb_speed)
-                out[own.joint] = force * symengine.tanh(rate)
+        for _, of, name, freedom, each, k in self._freedoms():
+            if each.coulomb:
+                force = self._parameter(f"f_{name}", each.coulomb, f"Coulomb friction {of}", freedom.force_unit)
+                out[k] = force * symengine.tanh(self.coordinates.all[k].v / number(each.coulomb_speed))
         return out
 
     def _gravity(self) -> ExprArray:

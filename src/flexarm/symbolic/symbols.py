@@ -20,8 +20,9 @@ import symengine
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.dynamics.bodies import elastic_drive
 from flexarm.foundation.messages import shown, suggestion
-from flexarm.robot import Elements, FixedPrismatic, Link, MovingJoint, Reduced
+from flexarm.robot import Elements, FixedPrismatic, Link, Reduced
 from flexarm.robot.flexibility import Basis
+from flexarm.robot.joints import Freedom, Joint
 from flexarm.symbolic import algebra
 from flexarm.symbolic.algebra import Expr, number, symbol
 from flexarm.symbolic.checks import clamped_nodes, has_mesh_contact, is_meshed
@@ -261,18 +262,27 @@ class ClosedFormCoordinate:
 class LinkIndices:
     """Indices of the coordinates of a link; `mesh` is None where a boundary condition eliminates one."""
 
-    joint: int | None = None
+    joints: list[int] = field(default_factory=list)
     motor: int | None = None
     front: list[int] = field(default_factory=list)
     rear: list[int] = field(default_factory=list)
     mesh: list[int | None] = field(default_factory=list)
 
     @property
-    def actuated(self) -> int:
-        """Index of the coordinate on which the actuator acts."""
-        found = self.joint if self.motor is None else self.motor
-        assert found is not None
-        return found
+    def joint(self) -> int | None:
+        """Index of the coordinate of a joint with one freedom; None for other joints."""
+        return self.joints[0] if len(self.joints) == 1 else None
+
+    @property
+    def actuated(self) -> list[int]:
+        """Indices of the coordinates on which actuators of the joint act."""
+        return self.joints if self.motor is None else [self.motor]
+
+
+def joint_freedoms(n: int, joint: Joint) -> list[tuple[str, Freedom]]:
+    """Return the freedoms of joint n with the index of their symbols: n, or n_1, n_2, ... if there are several."""
+    several = len(joint.freedoms) > 1
+    return [(f"{n}_{k}" if several else str(n), freedom) for k, freedom in enumerate(joint.freedoms, 1)]
 
 
 def elastic_unit(basis: Basis, family: str, index: int) -> str:
@@ -309,18 +319,23 @@ class ClosedFormCoordinates:
         """Add the coordinates of link `n`, counted from 1."""
         own = LinkIndices()
         self.own.append(own)
-        if isinstance(link.joint, MovingJoint):
-            turns, of = link.joint.unit == "rad", f"of joint {n} ({link.name})"
-            letter, unit, what = ("theta", "rad", "angle") if turns else ("d", "m", "extension")
-            own.joint = self._new(f"{link.name}.q", f"{letter}_{n}", f"{what} {of}", unit)
+        for place, (name, freedom) in enumerate(joint_freedoms(n, link.joint)):
+            letter, what = ("theta", "angle") if freedom.unit == "rad" else ("d", "extension")
+            of = f"of joint {n} ({link.name})"
+            own.joints.append(
+                self._new(f"{link.name}.{freedom.name}", f"{letter}_{name}", f"{what} {of}", freedom.unit)
+            )
             if elastic_drive(link):
-                own.motor = self._new(f"{link.name}.motor", f"{letter}_m{n}", f"motor {of}, in the joint's units", unit)
-            torque = self._symbols.variable(f"tau_{n}")
-            at_motor = link.joint.drive is not None and link.joint.drive.torque_at == "motor"
-            meaning = f"{'torque' if turns else 'force'} of the actuator {of}"
+                meaning = f"motor {of}, in the joint's units"
+                own.motor = self._new(f"{link.name}.motor", f"{letter}_m{name}", meaning, freedom.unit)
+            if not link.joint.actuated:
+                continue
+            torque, drive = self._symbols.variable(f"tau_{name}"), getattr(link.joint, "drive", None)
+            at_motor = drive is not None and drive.torque_at == "motor"
+            meaning = f"{'torque' if freedom.unit == 'rad' else 'force'} of the actuator {of}"
             meaning += ", at the motor's shaft" if at_motor else ""
-            unit = "N m" if turns or at_motor else "N"
-            self.torques[own.actuated] = SymbolInfo(torque, latex_name(torque), meaning, unit)
+            unit = "N m" if at_motor else freedom.force_unit
+            self.torques[own.actuated[place]] = SymbolInfo(torque, latex_name(torque), meaning, unit)
         if is_meshed(link):
             own.mesh = self._mesh(n, link, k, kept)
             return

@@ -273,7 +273,8 @@ def test_the_library_survives_a_round_trip(robot, tmp_path):
             "joint: {type: revolute, axis: z}\n    length: 0.5",
             "joint:\n      type: revolut\n    length: 0.5",
             "arm.yaml:12: links[1].joint.type = 'revolut': unknown; did you mean 'revolute'? "
-            "(allowed: revolute, sliding-prismatic, fixed-prismatic, sleeve, weld)",
+            "(allowed: revolute, prismatic, screw, universal, cylindrical, planar, sliding-prismatic, fixed-prismatic, "
+            "sleeve, weld)",
         ),
         ("name: fore", "name: upper", "arm.yaml:10: links[1].name = 'upper': is already the name of links[0]"),
         ("gravity: [0, 0, 0]", "gravity: [0, 0]", "arm.yaml:2: gravity = [0, 0]: must be 3 finite numbers (m/s2)"),
@@ -483,9 +484,8 @@ def test_schema_has_units_bounds_and_shorthands():
     length = link["properties"]["length"]
     assert (length["type"], length["unit"], length["exclusiveMinimum"]) == ("number", "m", 0)
     assert link["additionalProperties"] is False
-    assert {"enum": ["revolute", "sliding-prismatic", "fixed-prismatic", "sleeve", "weld"]} in link["properties"][
-        "joint"
-    ]["anyOf"]
+    kinds = ["revolute", "prismatic", "universal", "cylindrical", "planar", "sliding-prismatic", "fixed-prismatic"]
+    assert {"enum": [*kinds, "sleeve", "weld"]} in link["properties"]["joint"]["anyOf"]
     assert schema["$defs"]["Weld"]["required"] == ["type"]
     assert schema["$defs"]["Circle"]["required"] == ["shape", "diameter"]
     damping = schema["$defs"]["Material"]["properties"]["damping"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flexarm.dynamics.joints.model import JointModel
 from flexarm.dynamics.joints.sliding import GuideModel, RidingModel
-from flexarm.robot.joints import JOINT_KINDS, FixedPrismatic, Joint, Sleeve, SlidingPrismatic
+from flexarm.robot.joints import JOINT_KINDS, PACKAGE_KINDS, FixedPrismatic, Joint, Sleeve, SlidingPrismatic
 
 __all__ = ["JointModel", "joint_model", "supported_joints"]
 
@@ -27,7 +27,7 @@ def joint_model(joint: Joint) -> JointModel:
 
 def supported_joints() -> tuple[type[Joint], ...]:
     """Return the kinds of joints with a model: those registered that define their elementary motions."""
-    found = JOINT_KINDS.values()
+    found = dict.fromkeys((*PACKAGE_KINDS, *JOINT_KINDS.values()))
     return tuple(each for each in found if each in SPECIAL_MODELS or _defines_motions(each))
 
 

@@ -36,6 +36,7 @@ from flexarm.robot.joints.slides import (
 
 __all__ = [
     "JOINT_KINDS",
+    "PACKAGE_KINDS",
     "AnyJoint",
     "AxisJoint",
     "CompoundJoint",

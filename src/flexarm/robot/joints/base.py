@@ -25,7 +25,7 @@ Actuated = Annotated[
     bool,
     Field(
         strict=True,
-        description="whether an actuator drives the joint; a passive joint has no input, and settles where others are "
+        description="true if an actuator drives the joint; a passive joint has no input, and settles where others are "
         "held",
     ),
 ]

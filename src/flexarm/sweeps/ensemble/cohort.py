@@ -182,7 +182,7 @@ class Cohort:
         if self.options.verify:
             return "verify=True runs each of them twice"
         if self.options.native is False:
-            return "native=False asks for CasADi's virtual machine"
+            return "native=False selects CasADi's virtual machine"
         if not isinstance(self.plan.solver, Compiled):
             return f"{self.options.method} chooses its own steps"
         if self.schedule.controller is not None:

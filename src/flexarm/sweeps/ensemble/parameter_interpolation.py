@@ -140,7 +140,7 @@ def _has_poles(made: Axis) -> bool:
     return bool(((denominators.min(axis=0) <= 0) & (denominators.max(axis=0) >= 0)).any())
 
 
-CORNERS = 4  # fields: of as many all corners are looked at, by which sums and products are told apart
+CORNERS = 4  # fields: of as many all corners are looked at, by which sums and products are distinguished
 CHECKS = 6  # members, to see that it is right
 WORTH = 3  # members for each row of a grid
 TINY = np.finfo(float).tiny
