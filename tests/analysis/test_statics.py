@@ -337,3 +337,11 @@ def test_a_load_that_buckles_a_link_is_refused():
     flexible = fa.Flexible(bend_y=3, stiffening="shortening")
     with pytest.raises(ArithmeticError, match=r"no static equilibrium was found: 'beam\.bend_y"):
         fa.equilibrium(cantilever(flexible), loads=[fa.PointLoad("beam", force=(-3.0, 0, 0))])  # Euler's is 2.467
+
+
+def test_unstable_postures_of_a_map_are_nan():
+    rod = fa.Link("rod", 1.0, fa.Revolute("z", actuated=False), mass=1.0)
+    robot = fa.Robot(links=[rod], gravity=(9.81, 0, 0))
+    with pytest.warns(fa.ValidityWarning, match=r"at 1 of 2 postures the posture is unstable: 'rod\.q' gives way"):
+        found = fa.compliance_map(robot, {"rod.q": [0.0, 3.0]})
+    assert np.isnan(found["y", "fy"]).tolist() == [False, True]

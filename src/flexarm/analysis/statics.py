@@ -387,7 +387,7 @@ class ComplianceMap:
     units : dict of str to str
         Units of the joint coordinates.
     matrices : ndarray, shape (..., 6, 6)
-        Compliances, as in `CartesianMatrix`; nan if the computation was interrupted.
+        Compliances, as in `CartesianMatrix`; nan where a motion has no stiffness, or after an interrupt.
     at : str
         Name of the place.
 
@@ -469,6 +469,12 @@ def compliance_map(
     ValueError
         If values are not finite and ascending.
 
+    Warns
+    -----
+    ValidityWarning
+        If a motion has no stiffness at some postures, the shapes of a link are too few, or the computation was
+        interrupted.
+
     See Also
     --------
     flexarm.compliance : Compliance at one posture.
@@ -487,16 +493,22 @@ def compliance_map(
         raise ValueError(f"at_equilibrium = {shown(at_equilibrium)}: must be True or False")
     acting, grid = constant_loads(system, loads), PostureGrid(system, over, q)
     place = Signals(system).place(at)
-    matrices = np.full((*grid.shape, 6, 6), np.nan)
+    matrices, refused = np.full((*grid.shape, 6, 6), np.nan), dict[tuple[int, ...], str]()
     named = [*grid.ranges, *(q if isinstance(q, Mapping) else ())]
 
     def settled(system: System, posture: Array) -> Array:
         return find_equilibrium(system, posture, acting) if at_equilibrium else posture
 
     def work(system: System, index: tuple[int, ...], posture: Array) -> None:
-        matrices[index] = _compliance_matrix(system, posture, place, acting, dict.fromkeys(named, 0.0))
+        refused.pop(index, None)
+        try:
+            matrices[index] = _compliance_matrix(system, posture, place, acting, dict.fromkeys(named, 0.0))
+        except ArithmeticError as error:
+            matrices[index], refused[index] = np.nan, str(error)
 
-    map_postures(robot, grid, settled, work, progress)
+    done = map_postures(robot, grid, settled, work, progress)
+    if refused:
+        warn(f"at {len(refused)} of {done} postures {next(iter(refused.values()))}: it is nan there", ValidityWarning)
     _warn_of_shapes(system)
     return ComplianceMap(grid.ranges, grid.units, matrices, _place_name(at))
 
