@@ -135,6 +135,10 @@ def simulation() -> fa.Simulation:
     return fa.Simulation(rod(), method="rk4", native=False)
 
 
+def zero_law(t: Any, x: Any) -> Any:
+    return [0.0, 0.0]
+
+
 def zero(t: Any) -> Any:
     return 0.0
 
@@ -535,7 +539,50 @@ def systems() -> Iterator[Call]:
     yield of_arm("reaction", {"link": PLACE["link"], **STATES, **given, "axes": ("joint", CHOICE)})
     yield of_arm("section_forces", {"link": PLACE["link"], "x": ALONG, **STATES, **given})
     yield of_arm("strain", {"link": PLACE["link"], "x": ALONG, "q": STATES["q"], "at": IN_SECTION})
-    yield Call("equilibrium", fa.equilibrium, {"robot": (Made(arm), ROBOT), "q": STATES["q"]})
+    wrench = (None, 1.0, "text", NAN, [1.0], [NAN] * 6, [1j] * 6, ["a"] * 6, {}, True, THING)
+    yield of_arm("load_forces", {**PLACE, "wrench": ([0.0] * 6, wrench)})
+    loads = (
+        [fa.PointLoad("b")],
+        ("text", 3, NAN, THING, [3], [None], [fa.PointLoad("b", force=(fa.sine(1, 1), 0, 0))]),
+    )
+    torques = ("text", 3, NAN, [], THING, {"nobody": 1.0}, {"b": "text"}, {"b": NAN}, {"b": fa.step(1, 1)}, {3: 1.0})
+    yield Call(
+        "equilibrium",
+        fa.equilibrium,
+        {"robot": (Made(arm), ROBOT), "q": STATES["q"], "loads": loads, "torque": ({"b": 0.0}, torques)},
+    )
+    at = (
+        None,
+        3,
+        NAN,
+        "",
+        "nobody",
+        [],
+        {},
+        THING,
+        ("nobody", 0.5),
+        ("b", 9.0),
+        ("b", NAN),
+        ("b", "text"),
+        ("b", 0.5, 1),
+    )
+    parts = ("text", 3, NAN, [], {}, THING, ["nobody"], ["y", "y"], [3])
+    yield Call(
+        "compliance",
+        fa.compliance,
+        {"robot": (Made(arm), ROBOT), "q": (Q, STATE), "at": (("b", 0.5), at), "loads": loads},
+    )
+    yield Call(
+        "stiffness",
+        fa.stiffness,
+        {
+            "robot": (Made(arm), ROBOT),
+            "q": (Q, STATE),
+            "at": ("b", at),
+            "loads": loads,
+            "components": (["y"], parts),
+        },
+    )
     joints = ("text", "", 3, NAN, [], THING, None, {"nobody": "free"}, {"b": "text"}, {"b": 3}, {3: "free"})
     yield Call(
         "modes",
@@ -566,6 +613,19 @@ def systems() -> Iterator[Call]:
             **many,
         },
     )
+    yield Call(
+        "compliance_map",
+        fa.compliance_map,
+        {
+            "robot": (Made(arm), ROBOT),
+            "over": ({"b.q": [0.0, 1.0]}, (*nowhere, *values)),
+            "at": ("tip", at),
+            "loads": loads,
+            "at_equilibrium": (False, FLAG),
+            "q": STATES["q"],
+            "progress": (False, optional(FLAG)),
+        },
+    )
     short = {"robot": (Made(arm), ROBOT), "duration": (0.01, POSITIVE), "more": (1, (*COUNT, 0, 101))}
     yield Call("convergence", lambda **given: fa.convergence(**given, method="rk4", dt=5e-3, native=False), short)
     place = {"link": ("b", optional(NAME)), "x": (0.5, (*optional(NUMBER), -1.0, 2.0)), "q0": (Q, STATE)}
@@ -585,6 +645,8 @@ def systems() -> Iterator[Call]:
             "v": (Q, STATE),
             "inputs": (["a"], names),
             "outputs": (["a.q"], names),
+            "lock": (["b"], ("text", 3, NAN, {}, THING, ["nobody"], [3], ["b", "b"])),
+            "torque": (zero_law, ("text", 3, NAN, [], {}, THING, {"b": 1.0})),
         },
     )
     yield Call(

@@ -20,6 +20,10 @@ from .analysis.spectra import Spectrum as Spectrum
 from .analysis.spectra import spectrum as spectrum
 from .analysis.state_space import Signal as Signal
 from .analysis.state_space import StateSpace as StateSpace
+from .analysis.statics import compliance as compliance
+from .analysis.statics import compliance_map as compliance_map
+from .analysis.statics import equilibrium as equilibrium
+from .analysis.statics import stiffness as stiffness
 from .control.feedforward import feedforward as feedforward
 from .control.feedforward import gravity_torque as gravity_torque
 from .control.filters import low_pass as low_pass
@@ -44,7 +48,6 @@ from .control.shapers import shaper as shaper
 from .control.strain import strain_feedback as strain_feedback
 from .dynamics.arguments import Energy as Energy
 from .dynamics.arguments import Linearization as Linearization
-from .dynamics.equilibrium import equilibrium as equilibrium
 from .dynamics.parameter_derivatives import Derivative as Derivative
 from .dynamics.system import System as System
 from .dynamics.validity import ValidityWarning as ValidityWarning

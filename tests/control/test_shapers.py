@@ -185,3 +185,47 @@ def test_a_move_shorter_than_its_shaper_causes_a_warning():
         warnings.simplefilter("error")
         for command in (fa.cycloid(0.0, 1.0, 2.0), fa.step(0.0, 1.0), fa.sine(1.0, 3.0), 1.0):
             shaper(command)
+
+
+# --- closed loops ---
+
+
+def test_a_shaper_of_a_linear_model_has_the_modes_of_the_robot():
+    robot = fa.library.two_link_arm(damping=1e-3)
+    lin = fa.linearize(robot, {"fore.q": 0.5}, lock=["upper", "fore"])
+    found, expected = fa.shaper("zvd", lin, modes=2), fa.shaper("zvd", robot, modes=2, q={"fore.q": 0.5})
+    assert found.frequencies == pytest.approx(expected.frequencies, rel=1e-3)
+    assert found.ratios == pytest.approx(expected.ratios, rel=1e-2)
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ValidityWarning")
+def test_a_reference_shaped_for_the_closed_loop_leaves_no_vibration():
+    """A soft PD: its loop is slower than the locked link, whose frequency a shaper of the robot alone would take."""
+    flexible = fa.Flexible(bend_y=1, damping=fa.Damping(ratio=0.005))
+    section, material = fa.Section.rectangle(0.01, 0.03), fa.Material(E=7e10, rho=2700.0)
+    link = fa.Link("beam", 1.0, fa.Revolute("z"), section, material, flexible, payload=fa.PointMass(0.3))
+    robot = fa.Robot(links=[link])
+    lin = fa.linearize(robot, torque=fa.pd(robot, 40.0, 0.5, {"beam.q": 0.0}))
+    left = []
+    for shaper in (fa.shaper("zv", lin), fa.shaper("zv", robot)):
+        aim = shaper(fa.step(0.0, 0.01))
+        feedback = fa.Feedback(
+            lambda t, x: {"beam": 40.0 * (x.reference("beam.q") - x["beam.q"]) - 0.5 * x["beam.q'"]},
+            references={"beam.q": aim},
+        )
+        run = fa.simulate(robot, shaper.duration + 0.5, torque=feedback, native=False)
+        after = run.time.values > shaper.duration
+        left.append(np.ptp(run["beam.q"].values[after]))
+    assert left[0] < 0.2 * left[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({"modes": 9}, "the linear model has"), ({"q": {"beam.q": 1.0}}, "a linear model is given instead of a robot")],
+)
+def test_bad_linear_models_are_refused(given, words):
+    lin = fa.linearize(fa.library.rotating_beam())
+    with pytest.raises(ValueError, match=words):
+        fa.shaper("zv", lin, **given)
+    with pytest.raises(ValueError, match="sampled model"):
+        fa.shaper("zv", lin.discrete(0.01))

@@ -11,7 +11,7 @@ import numpy as np
 from flexarm.analysis.modes import Hold
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.arguments import Vector
-from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.equilibrium import find_equilibrium
 from flexarm.dynamics.stiffening import exact_system, system_for_posture
 from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import ValidityWarning
@@ -186,56 +186,97 @@ def frequency_map(
         raise ValueError(f"modes = {shown(modes)}: the robot has {system.nq} coordinates, and no more modes")
     if not isinstance(at_equilibrium, bool):
         raise ValueError(f"at_equilibrium = {shown(at_equilibrium)}: must be True or False")
-    ranges = _check_ranges(system, over)
-    if both := [name for name in q if name in ranges] if isinstance(q, Mapping) else []:
-        raise ValueError(f"q: gives {shown(both[0])}, over which the map goes")
-    first = {name: float(values[0]) for name, values in ranges.items()}  # a sliding joint may not allow zero
-    start = system.posture({**q, **first} if isinstance(q, Mapping) else first if q is None else q)
-    if start.ndim != 1:
-        raise ValueError(f"q has shape {start.shape}: must be one posture")
-    values = list(ranges.values())
-    shape = tuple(map(len, values))
-    frequencies, ratios = np.full((2, *shape, count), np.nan)
-    places = [system.index(name) for name in ranges]
-    axes = {system.coordinates[k].link: axis for axis, k in enumerate(places)}
-    named = q if isinstance(q, Mapping) else ()
-    moved = [*zip(places, range(len(places)))]  # with motors that follow them
-    moved += [
-        (k, axes[each.link])
-        for k, each in enumerate(system.coordinates)
-        if each.kind == "motor" and each.link in axes and each.name not in named
-    ]
+    grid = PostureGrid(system, over, q)
+    frequencies, ratios = np.full((2, *grid.shape, count), np.nan)
 
-    postures: list[Array] = []
-
-    def work(place: tuple[int, ...]) -> None:
-        posture = start.copy()
-        for index, number in moved:
-            posture[index] += values[number][place[number]] - start[places[number]]
-        postures.append(equilibrium(system, posture) if at_equilibrium else posture)
-        found = modes_of(system, postures[-1], joints=joints)
+    def work(system: System, place: tuple[int, ...], posture: Array) -> None:
+        found = modes_of(system, posture, joints=joints)
         kept = [k for k, kind in enumerate(found.kinds) if kind == "vibration"][:count]
+        frequencies[place], ratios[place] = np.nan, np.nan
         frequencies[place][: len(kept)] = found.frequencies[kept]
         ratios[place][: len(kept)] = found.damping_ratios[kept]
 
-    pieces = list(np.ndindex(shape))
-    try:
-        done = run_pieces(pieces, work, "postures", progress)
-        exact = system_for_posture(robot, np.array(postures)) if postures else None
-    except ArithmeticError:
-        if (exact := exact_system(robot, "no static equilibrium was found")) is None:
-            raise
-    if exact is not None:
-        options: Any = {"modes": modes, "q": q, "joints": joints, "at_equilibrium": at_equilibrium}
-        return frequency_map(exact, over, **options, progress=progress)
-    few = sum(bool(np.isnan(frequencies[place]).any()) for place in pieces[:done])
+    def settled(system: System, posture: Array) -> Array:
+        return find_equilibrium(system, posture) if at_equilibrium else posture
+
+    done = map_postures(robot, grid, settled, work, progress)
+    few = sum(bool(np.isnan(frequencies[place]).any()) for place in grid.places[:done])
     if few:
         warn(
             f"modes = {count}: at {few} of {done} postures fewer vibrate (others are rigid-body motions, or grow); "
             "their frequencies are nan",
             ValidityWarning,
         )
-    return FrequencyMap(ranges, {name: system.units[k] for name, k in zip(ranges, places)}, frequencies, ratios)
+    return FrequencyMap(grid.ranges, grid.units, frequencies, ratios)
+
+
+class PostureGrid:
+    """Postures over a grid of joint coordinates; motors behind springs follow their joints.
+
+    Parameters
+    ----------
+    system : System
+        Equations of motion.
+    over : dict of str to array_like
+        Ascending values of joint coordinates by name, one axis of the grid for each.
+    q : dict of str to float or array_like, shape (nq,), optional
+        Other coordinates; zero by default.
+    """
+
+    def __init__(self, system: System, over: Any, q: Vector) -> None:
+        self.ranges = _check_ranges(system, over)
+        if both := [name for name in q if name in self.ranges] if isinstance(q, Mapping) else []:
+            raise ValueError(f"q: gives {shown(both[0])}, over which the map goes")
+        first = {name: float(values[0]) for name, values in self.ranges.items()}  # a slide may not allow zero
+        self.start = system.posture({**q, **first} if isinstance(q, Mapping) else first if q is None else q)
+        if self.start.ndim != 1:
+            raise ValueError(f"q has shape {self.start.shape}: must be one posture")
+        indices = [system.index(name) for name in self.ranges]
+        axes = {system.coordinates[k].link: axis for axis, k in enumerate(indices)}
+        named = q if isinstance(q, Mapping) else ()
+        motors = [
+            (k, axes[each.link])
+            for k, each in enumerate(system.coordinates)
+            if each.kind == "motor" and each.link in axes and each.name not in named
+        ]
+        self._indices, self._moved = indices, [*zip(indices, range(len(indices))), *motors]
+        self.units = {name: system.units[k] for name, k in zip(self.ranges, indices)}
+        self.shape = tuple(map(len, self.ranges.values()))
+        self.places = list(np.ndindex(self.shape))
+
+    def posture(self, place: tuple[int, ...]) -> Array:
+        """Return the posture (nq,) at a place of the grid."""
+        out, values = self.start.copy(), list(self.ranges.values())
+        for index, axis in self._moved:
+            out[index] += values[axis][place[axis]] - self.start[self._indices[axis]]
+        return out
+
+
+def map_postures(
+    robot: Robot | System,
+    grid: PostureGrid,
+    settled: Callable[[System, Array], Array],
+    work: Callable[[System, tuple[int, ...], Array], None],
+    progress: bool | None,
+) -> int:
+    """Call `work` at each posture of a grid, after `settled` has moved it; return the number of finished postures.
+
+    If links bend too far for the second-order model at some posture, all are evaluated anew with exact links.
+    """
+    system = as_system(robot)
+    postures: list[Array] = []
+
+    def piece(place: tuple[int, ...]) -> None:
+        postures.append(settled(system, grid.posture(place)))
+        work(system, place, postures[-1])
+
+    try:
+        done = run_pieces(grid.places, piece, "postures", progress)
+        exact = system_for_posture(robot, np.array(postures)) if postures else None
+    except ArithmeticError:
+        if (exact := exact_system(robot, "no static equilibrium was found")) is None:
+            raise
+    return done if exact is None else map_postures(exact, grid, settled, work, progress)
 
 
 def _check_ranges(system: System, over: Any) -> dict[str, Array]:

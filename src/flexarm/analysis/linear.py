@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -10,6 +10,7 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
+from flexarm.analysis.closed_loop import REFERENCE_PREFIX, LawSlopes
 from flexarm.analysis.state_space import Signal, StateSpace
 from flexarm.analysis.transfer import SecondOrderModel
 from flexarm.codegen.library import building
@@ -22,8 +23,9 @@ from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import ValidityWarning, warn_of_posture
+from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.signals import Input, Output, Signals
-from flexarm.foundation.messages import shown, warn
+from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
@@ -41,6 +43,8 @@ def linearize(
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
     points: Mapping[str, tuple[str, float | None]] | None = None,
+    lock: Sequence[str] = (),
+    torque: Feedback | Callable[..., Any] | None = None,
 ) -> StateSpace:
     """Linearize the equations of motion about a posture and speed.
 
@@ -55,7 +59,8 @@ def linearize(
         Speeds, by coordinate name or as an array; zero by default.
     inputs : list of str, optional
         Names of inputs: actuators by link ("upper"), the acceleration of a driven joint ("upper.q''"), or forces (N)
-        and torques (N m) on places in world axes ("tip.fy", "fore(0.2).tz"). All actuators by default.
+        and torques (N m) on places in world axes ("tip.fy", "fore(0.2).tz"). All actuators by default; with a law also
+        its references.
     outputs : list of str, optional
         Names of outputs: coordinates and their rates ("upper.q", "upper.q'", "upper.q''"), places ("tip.y",
         "fore(0.2).y''"), deflections ("deflection.fore.y"), sections ("fore.strain(0.1)", "fore.moment(0.1)") and
@@ -63,6 +68,14 @@ def linearize(
     points : dict of str to tuple, optional
         Named places (link, x), such as {"camera": ("fore", 0.2)}, x in m from the root of the link (None: its tip), or
         names of frames. Frames of the robot need no other name.
+    lock : sequence of str, optional
+        Names of actuators whose joints are held at the posture (the motor, if the drive is elastic), as
+        `joints={"upper": "locked"}` does in `modes`. They are neither states nor inputs.
+    torque : Feedback or callable, optional
+        Control law without a sampling rate; the model is then that of the closed loop. Further states are those of the
+        law, "law.sum", and of actuators with a lag. Further inputs are the references that the law reads,
+        "reference.upper.q", and "reference.upper.q'" if it reads the rate. Torques of actuators are then disturbances,
+        which add to those of the law.
 
     Returns
     -------
@@ -74,13 +87,13 @@ def linearize(
     KeyError
         If there is no input or output of a given name.
     ValueError
-        If speeds are given for a robot with constraints, or an input has no effect.
+        If speeds are given for a robot with constraints, an input has no effect, or the law has a sampling rate.
 
     Warns
     -----
     ValidityWarning
         If the posture is not an equilibrium. The model is then that of the robot held there by constant forces
-        (`StateSpace.held` for actuators).
+        (`StateSpace.held` for actuators). If a torque of the law is at its limit.
 
     See Also
     --------
@@ -88,12 +101,22 @@ def linearize(
     flexarm.modes : Vibration modes at a posture.
     flexarm.lqr, flexarm.lqg : Controllers for linear models.
 
+    Notes
+    -----
+    A law is linearized at t = 0 about its start, by the derivatives of its expressions; where it has a kink, as at a
+    limit or in np.abs, the derivative is that on one side. Poles of the closed loop are `StateSpace.poles`.
+
     Examples
     --------
     >>> from flexarm.robot import library
     >>> lin = linearize(library.rotating_beam(), inputs=["beam"], outputs=["beam.q", "tip.y"])
     >>> lin
     StateSpace of 14 states from beam (N m) to beam.q (rad), tip.y (m)
+    >>> def law(t, x):
+    ...     return {"beam": 40.0 * (x.reference("beam.q") - x["beam.q"]) - 8.0 * x["beam.q'"]}
+    >>> feedback = Feedback(law, references={"beam.q": 0.0})
+    >>> linearize(library.rotating_beam(), outputs=["tip.y"], torque=feedback)
+    StateSpace of 14 states from reference.beam.q (rad), beam (N m) to tip.y (m)
     """
     system = as_system(robot)
     posture, rates = posture_at(robot, q), system.vector(v, "v")
@@ -103,20 +126,58 @@ def linearize(
     for name, each in (("q", posture), ("v", rates)):
         if each.ndim != 1:
             raise ValueError(f"{name} has shape {each.shape}: a linear model holds about one state")
+    lock = _check_names("lock", lock, ())
+    locked = _locked_coordinates(system, lock)
     if system.constraints:
         if rates.any():
             raise ValueError("v: linear models of robots with constraints are those at rest")
-        posture = Assembly(system, ()).posture(posture)
+        posture = Assembly(system, locked).posture(posture)
     warn_of_posture(system, posture)
-    given = [signals.input(each, posture) for each in _check_names("inputs", inputs, system.inputs)]
+    law = None if torque is None else LawSlopes.of(torque, system, posture, rates)
+    references = () if law is None else law.references
+    default = [*references, *(name for name in system.inputs if name not in lock)]
+    names = _check_names("inputs", inputs, default)
+    given = [_input(signals, each, posture, references) for each in names if each not in references]
     chosen = [signals.output(each) for each in _check_names("outputs", outputs, system.names)]
+    _require_effect(given, locked, lock)
+    warn_of_frequencies(system, posture, [*locked, *(each.driven for each in given if each.driven is not None)])
+    if law is None:
+        return SmallMotions(system, posture, rates, given, locked).model(chosen)
+    fixed = {*locked, *(each.driven for each in given)}
+    acting = [k for k, each in enumerate(system.actuators) if each.coordinate.index not in fixed]
+    own = [each.name for each in given]
+    more = [signals.input(system.inputs[k], posture) for k in acting if system.inputs[k] not in own]
+    small = SmallMotions(system, posture, rates, [*given, *more], locked, law.forces)
+    return law.closed(small, small.model(chosen), acting).part(inputs=names)
+
+
+def _input(signals: Signals, name: str, q: Array, references: Sequence[str]) -> Input:
+    try:
+        return signals.input(name, q)
+    except KeyError:
+        if not name.startswith(REFERENCE_PREFIX):
+            raise
+        raise KeyError(
+            f"inputs: the law reads no reference {shown(name)}{suggestion(name, list(references))}"
+        ) from None
+
+
+def _locked_coordinates(system: System, lock: Sequence[str]) -> list[int]:
+    """Return the indices of the coordinates that the actuators named move."""
+    for name in lock:
+        system.require_input(name, "lock")
+    return [each.coordinate.index for each in system.actuators if each.name in lock]
+
+
+def _require_effect(given: list[Input], locked: list[int], lock: Sequence[str]) -> None:
+    """Require that no input acts on coordinates only that are locked or whose accelerations are inputs."""
     driven = {each.driven: each.name for each in given if each.driven is not None}
     for one in given:
         pushed = [] if one.force is None or one.load is not None else np.flatnonzero(one.force).tolist()
+        if one.driven in locked or (pushed and all(k in locked for k in pushed)):
+            raise ValueError(f"inputs: '{one.name}' moves nothing, since its joint is locked; lock = {shown(lock)}")
         if pushed and all(k in driven for k in pushed):
             raise ValueError(f"inputs: '{one.name}' moves nothing, since {driven[pushed[0]]!r} drives its joint")
-    warn_of_frequencies(system, posture, list(driven))
-    return SmallMotions(system, posture, rates, given).model(chosen)
 
 
 def _check_names(what: str, given: Sequence[str] | None, default: Sequence[str]) -> list[str]:
@@ -146,14 +207,23 @@ class SmallMotions:
     """Equations of small motions M a + (G + D) v + K q + Phi_q' lambda = B u, Phi_q a = 0 about a held state.
 
     `hold` are the generalised forces that keep the speeds constant without those of the constraints, `J` is the
-    Jacobian of these; the accelerations of the coordinates `driven` are inputs, those of `free` are not.
+    Jacobian of these; the accelerations of the coordinates `driven` are inputs, those of `locked` are zero, and those
+    of `free` follow. `applied` are generalized forces of a law in the held state.
     """
 
-    def __init__(self, system: System, q: Array, v: Array, given: list[Input]) -> None:
-        self.system, self.q, self.v, self.given = system, q, v, given
+    def __init__(
+        self,
+        system: System,
+        q: Array,
+        v: Array,
+        given: list[Input],
+        locked: Sequence[int] = (),
+        applied: Array | float = 0.0,
+    ) -> None:
+        self.system, self.q, self.v, self.given, self.locked, self.applied = system, q, v, given, locked, applied
         self.hold, self.J = system.inverse_dynamics(q, v, None), system.constraint_jacobian(q)
         self.driven = [each.driven for each in given if each.driven is not None]
-        self.free = [k for k in range(system.nq) if k not in self.driven]
+        self.free = [k for k in range(system.nq) if k not in (*self.driven, *locked)]
         columns = [np.zeros(system.nq) if each.force is None else each.force for each in given]
         self.push = np.reshape(columns, (len(given), system.nq)).T  # of unit inputs, zero for driven accelerations
         self.driven_accelerations = np.zeros_like(self.push)
@@ -175,7 +245,7 @@ class SmallMotions:
         """
         if not len(self.J):
             return np.zeros(0)
-        actuated, driven = {each.coordinate.index for each in self.system.actuators}, set(self.driven)
+        actuated, driven = {each.coordinate.index for each in self.system.actuators}, {*self.driven, *self.locked}
         pushed = {int(k) for each in self.given if each.force is not None for k in np.flatnonzero(each.force)}
         for supported in (actuated | driven, (actuated & pushed) | driven, set()):
             passive = [k for k in range(self.system.nq) if k not in supported]
@@ -191,10 +261,12 @@ class SmallMotions:
         last = dependent_coordinates(self.system, self.q, self.free) if rows else []
         if len(last) < rows:
             raise ValueError(
-                "the constraints leave no freedom to the joints whose accelerations are inputs: "
-                f"{', '.join(self.system.names[k] for k in self.driven)}"
+                "the constraints leave no freedom to the joints that are locked, or whose accelerations are inputs: "
+                f"{', '.join(self.system.names[k] for k in (*self.driven, *self.locked))}"
             )
-        kept = [k for k in range(nq) if k not in last]
+        kept = [k for k in range(nq) if k not in last and k not in self.locked]
+        if not kept:
+            raise ValueError("lock: nothing is left that moves")
         Z = np.eye(nq)[:, kept]
         if rows:
             Z[last] = -np.linalg.solve(self.J[:, last], self.J[:, kept])
@@ -265,8 +337,9 @@ class SmallMotions:
 
     def _warn_of_holding(self) -> None:
         """Warn if forces are needed to hold the posture, which is then not an equilibrium."""
-        system, forces = self.system, self.held_forces
-        parts = system.gravity(self.q), system.spring_forces(self.q), forces
+        system, forces = self.system, self.held_forces - self.applied
+        forces[list(self.locked)] = 0.0
+        parts = system.gravity(self.q), system.spring_forces(self.q), self.held_forces
         size = max(float(np.abs(each * system.sizes).max(initial=0.0)) for each in parts)
         springs = np.diag(system.stiffness_matrix(self.q)) * system.sizes**2
         negligible = NEGLIGIBLE_DEFLECTION * springs.min(where=springs > 0, initial=np.inf)

@@ -16,13 +16,7 @@ import numpy as np
 from flexarm.beam.bases import all_modes
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
-from flexarm.dynamics.equilibrium import (
-    constraint_multipliers,
-    displacements,
-    holdable_coordinates,
-    posture_at,
-    tangent_stiffness,
-)
+from flexarm.dynamics.equilibrium import StaticBalance, displacements, holdable_coordinates, posture_at
 from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.singularity import massless_motions
 from flexarm.dynamics.stiffening import system_for_posture
@@ -271,7 +265,8 @@ def _compute_modes(system: System, q: Array, speed: Array, kept: list[int]) -> M
     independent, Z = kept, np.eye(len(kept))
     if system.constraints:
         independent, Z = displacements(system, q, kept)
-        stiffness = tangent_stiffness(system, q, constraint_multipliers(system, q, kept))
+        balance = StaticBalance(system)
+        stiffness = balance.stiffness(q, constraint_forces=balance.constraint_forces(q, kept))
     elif speed.any():
         moving = system.linearization(q, speed)
         gyroscopic, stiffness = moving.G, moving.K

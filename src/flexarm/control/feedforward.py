@@ -13,7 +13,7 @@ import numpy as np
 from flexarm.analysis.rigid_kinematics import require_actuated, require_tree
 from flexarm.analysis.rigid_torques import refine_grid
 from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known, values_by_link
-from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.equilibrium import find_equilibrium
 from flexarm.dynamics.system import System, as_system
 from flexarm.dynamics.validity import exact_model_hint
 from flexarm.feedback.composition import Answer, composed
@@ -154,10 +154,10 @@ def _holding_torques(
     """Return the constant torques by link that hold the robot at a posture."""
     if model == "rigid":
         twin = System(system.robot.rigid(), native=False)
-        forces = twin.gravity(equilibrium(twin, {each.joint: at[each.link] for each in joints}))
+        forces = twin.gravity(find_equilibrium(twin, {each.joint: at[each.link] for each in joints}))
         return {each.link: float(forces[twin.index(each.joint)] / each.gear) for each in joints}
     names = {each.link: {each.signal, each.joint} for each in joints}
-    q = equilibrium(system, {name: at[link] for link, both in names.items() for name in both})
+    q = find_equilibrium(system, {name: at[link] for link, both in names.items() for name in both})
     forces = system.inverse_dynamics(q, None, None)
     return {each.link: float(forces[system.index(each.signal)] / each.gear) for each in joints}
 

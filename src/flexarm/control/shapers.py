@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from flexarm.analysis.modes import modes as modes_of
+from flexarm.analysis.state_space import StateSpace
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
 from flexarm.dynamics.validity import ValidityWarning
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 DEFAULT_RESIDUAL = 0.05  # residual vibration of EI shapers, relative to the unshaped vibration
 
 
+MAX_RESONANT_RATIO = 2**-0.5  # damping ratio from which a pair of poles has no resonance
+STABLE_SHARE = 1e-9  # of the fastest pole: real and imaginary parts that are smaller are rounding
 KINDS = ("zv", "zvd", "zvdd", "ei", "two-hump-ei", "three-hump-ei")
 
 
@@ -207,7 +210,7 @@ class Shaper:
 
 def shaper(
     kind: Literal["zv", "zvd", "zvdd", "ei", "two-hump-ei", "three-hump-ei"],
-    robot: Robot | System | None = None,
+    robot: Robot | System | StateSpace | None = None,
     *,
     frequency: float | Sequence[float] | None = None,
     ratio: float | Sequence[float] = 0.0,
@@ -223,14 +226,16 @@ def shaper(
     kind : {"zv", "zvd", "zvdd", "ei", "two-hump-ei", "three-hump-ei"}
         "zv", "zvd" and "zvdd" leave no vibration and are increasingly insensitive to the frequency; the "ei" kinds
         leave `residual` and are the least sensitive.
-    robot : Robot or System, optional
-        Robot whose lowest modes are shaped, instead of `frequency` and `ratio`.
+    robot : Robot, System or StateSpace, optional
+        Robot whose lowest modes are shaped, instead of `frequency` and `ratio`; or a linear model, such as that of a
+        closed loop, `fa.linearize(robot, q, torque=feedback)`, of which the slowest resonances are shaped: pairs of
+        poles with a damping ratio below 0.71.
     frequency : float or sequence of float, optional
         Natural frequencies (Hz).
     ratio : float or sequence of float, optional
         Damping ratios, one for all or one for each frequency.
     modes : int, optional
-        Number of the robot's modes.
+        Number of modes.
     q : dict of str to float or array_like, shape (nq,), optional
         Posture of the robot; zero by default.
     joints : {"locked", "free"} or dict of str to {"locked", "free"}, optional
@@ -251,6 +256,7 @@ def shaper(
     See Also
     --------
     modes : Modes of a robot.
+    linearize : Linear model of a robot, also under a control law.
 
     References
     ----------
@@ -269,14 +275,20 @@ def shaper(
         raise ValueError(f"residual = {residual:g}: must be below 1, a part of the unshaped vibration")
     if (robot is None) == (frequency is None):
         raise ValueError("give a robot, or frequency=... (Hz): one of the two")
-    unread = {"modes": modes != 1, "q": q is not None, "joints": joints != "locked"} if robot is None else {}
-    for name in [name for name, is_given in unread.items() if is_given]:
+    unread = {"modes": modes != 1 and robot is None, "q": q is not None, "joints": joints != "locked"}
+    other = "frequency" if robot is None else "a linear model" if isinstance(robot, StateSpace) else ""
+    for name in [name for name, is_given in unread.items() if is_given and other]:
         raise ValueError(
-            f"{name}: applies to a robot's modes, but frequency is given instead of a robot; give one of the two"
+            f"{name}: applies to a robot's modes, but {other} is given instead of a robot; give one of the two"
         )
     if robot is not None and np.any(np.asarray(ratio) != 0.0):
         raise ValueError(f"ratio = {shown(ratio)}: the robot's modes have theirs; give it with frequency=... (Hz)")
-    pairs = _check_modes(frequency, ratio) if robot is None else _robot_modes(robot, modes, q, joints)
+    if robot is None:
+        pairs = _check_modes(frequency, ratio)
+    elif isinstance(robot, StateSpace):
+        pairs = _resonances(robot, modes)
+    else:
+        pairs = _robot_modes(robot, modes, q, joints)
     amplitudes, delays = np.ones(1), np.zeros(1)
     for f, zeta in pairs:
         own, root = np.array(_amplitudes(kind, residual)), np.sqrt(1 - zeta**2)
@@ -309,6 +321,24 @@ def _check_modes(frequency: Any, ratio: Any) -> list[tuple[float, float]]:
 def _require_vibration(ratio: float, where: str = "") -> None:
     if ratio >= 1:
         raise ValueError(f"ratio = {ratio:g}{where}: must be below 1; what is over-damped does not vibrate")
+
+
+def _resonances(lin: StateSpace, count: int) -> list[tuple[float, float]]:
+    """Return frequency (Hz) and damping ratio of the slowest resonances of a linear model in continuous time."""
+    count = whole_number("modes", count, least=1)
+    if lin.dt is not None:
+        raise ValueError("robot: is a sampled model; give the one in continuous time")
+    sizes = np.abs(lin.poles)
+    if (growing := lin.poles.real > STABLE_SHARE * sizes.max(initial=0.0)).any():
+        raise ValueError(f"robot: the linear model is unstable, with a pole at {lin.poles[growing][0]:.3g} rad/s")
+    pairs = [
+        (float(size / (2 * np.pi)), max(float(-pole.real / size), 0.0))
+        for pole, size in zip(lin.poles, sizes)
+        if pole.imag > STABLE_SHARE * sizes.max() and -pole.real < MAX_RESONANT_RATIO * size
+    ]
+    if len(pairs) < count:
+        raise ValueError(f"modes = {count}: the linear model has {len(pairs)} resonances")
+    return sorted(pairs)[:count]
 
 
 def _robot_modes(robot: Robot | System, count: int, q: Vector, joints: Any) -> list[tuple[float, float]]:

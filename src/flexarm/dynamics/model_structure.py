@@ -137,6 +137,22 @@ class Functions(Mapping[str, ca.Function]):
 
         return self._cached(("jacobian", link, there.structure), "jacobian", recipe)
 
+    def load(self, link: int, there: Parameters) -> ca.Function:
+        """Return the function (q, wrench, parameters of a position) -> generalized forces of a load, and its stiffness.
+
+        The wrench is a force and a torque in world axes on the section; the stiffness is minus the derivative by q.
+        """
+        e = self._equations
+
+        def recipe() -> Recipe:
+            place, wrench = ParameterSymbols(there, "place"), ca.SX.sym("wrench", 6)
+            rotation, _ = e.frame(link, place.under("place"))
+            own = ca.vertcat(rotation.T @ wrench[3:], rotation.T @ wrench[:3])  # angular rows first
+            forces = e.jacobian(link, place.under("place")).T @ own
+            return [e.q, wrench, place.column], [forces, -ca.jacobian(forces, e.q)], ["q", "w", "place"], ["tau", "K"]
+
+        return self._cached(("load", link, there.structure), "load", recipe)
+
     # --- reactions and internal forces ---
 
     @property

@@ -12,7 +12,6 @@ from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
-LOAD_DIFFERENCE = 1e-4  # of the size of a coordinate
 MIN_SOFTENING = 1e-3  # stiffness that the load leaves, below which a robot has buckled
 MAX_EXACT_SHAPES = 24
 """Shapes of a link in space up to which it is replaced: compilation of an exact link with more takes minutes."""
@@ -61,20 +60,17 @@ def softening(system: System, q: Array, loads: Array | None = None) -> float:
     return 1.0 + min(0.0, float(np.linalg.eigvalsh((added + added.T) / 2)[0]))
 
 
-def load_stiffness(system: System, q: Array, loads: Sequence[tuple[str, float, Array]]) -> Array:
+def load_stiffness(system: System, q: Array, loads: Sequence[tuple[str, float | None, Array]]) -> Array:
     """Return the stiffness (nq, nq) of straight links due to loads: forces and torques on places in world axes."""
     straight, out = np.where(system.elastic, 0.0, q), np.zeros((system.nq, system.nq))
-    for k in np.flatnonzero(system.elastic).tolist():
-        step = np.zeros(system.nq)
-        step[k] = LOAD_DIFFERENCE * system.sizes[k]
-        for link, x, wrench in loads:
-            ahead, behind = (system.jacobian(link, x, straight + each, axes="world") for each in (step, -step))
-            change = (ahead - behind) / (2 * step[k])  # rotation, then displacement
-            out[:, k] -= change[3:].T @ wrench[:3] + change[:3].T @ wrench[3:]
+    for link, x, wrench in loads:
+        out += system.load_forces(link, x, wrench, straight)[1]
     return out
 
 
-def system_for_posture(robot: Robot | System, q: Array) -> System | None:
+def system_for_posture(
+    robot: Robot | System, q: Array, loads: Sequence[tuple[str, float | None, Array]] = ()
+) -> System | None:
     """Return the system with exact links for a posture that bends second-order links too far, with a warning.
 
     Parameters
@@ -83,6 +79,8 @@ def system_for_posture(robot: Robot | System, q: Array) -> System | None:
         As the caller was given it. The model of a System is never replaced: its coordinates are in use.
     q : ndarray, shape (nq,) or (postures, nq)
         The posture, or several.
+    loads : sequence of (str, float or None, ndarray), optional
+        Constant loads (link, x, wrench) besides gravity.
 
     Returns
     -------
@@ -93,7 +91,9 @@ def system_for_posture(robot: Robot | System, q: Array) -> System | None:
         return None
     resolved = System(robot, native=False)
     candidates = replaceable_links(resolved.robot)
-    bent = {name: found for name in candidates if (found := _too_far(resolved, name, np.atleast_2d(q))) is not None}
+    bent = {
+        name: found for name in candidates if (found := _too_far(resolved, name, np.atleast_2d(q), loads)) is not None
+    }
     if not bent:
         return None
     share, left = max(bent.values())
@@ -143,7 +143,9 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-def _too_far(system: System, name: str, q: Array) -> tuple[float, float] | None:
+def _too_far(
+    system: System, name: str, q: Array, loads: Sequence[tuple[str, float | None, Array]]
+) -> tuple[float, float] | None:
     """Return the bend of a link (share of its length) and `softening` in the worst of the postures (postures, nq), if
     the second-order model does not bear it.
 
@@ -155,6 +157,9 @@ def _too_far(system: System, name: str, q: Array) -> tuple[float, float] | None:
     share = float(shares[worst])
     if share > limit:
         return share, 1.0
-    if share <= limit * MIN_SOFTENING**0.5 or (left := softening(system, q[worst])) >= (share / limit) ** 2:
+    if share <= limit * MIN_SOFTENING**0.5:
+        return None
+    left = softening(system, q[worst], load_stiffness(system, q[worst], loads) if loads else None)
+    if left >= (share / limit) ** 2:
         return None
     return share, left

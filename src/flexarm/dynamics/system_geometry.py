@@ -135,6 +135,34 @@ class SystemGeometry(SystemBase):
         R = self.frame(link, x, q)[..., :3, :3]
         return np.concatenate([R @ out[..., :3, :], R @ out[..., 3:, :]], axis=-2)
 
+    def load_forces(self, link: str, x: float | None, wrench: Array, q: Vector = None) -> tuple[Array, Array]:
+        """Return the generalized forces of a force and a torque on a section, and their stiffness.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        x : float or None
+            Distance of the section from the link's root (m); the tip if None.
+        wrench : array_like, shape (6,)
+            Force (N) and torque (N m) in world axes.
+        q : array_like or mapping, shape (..., nq), optional
+            Coordinates; zero if omitted.
+
+        Returns
+        -------
+        forces : ndarray, shape (..., nq)
+            Generalized forces J^T w.
+        stiffness : ndarray, shape (..., nq, nq)
+            Geometric stiffness -d(J^T w)/dq, which adds to `gravity_stiffness`; torques make it unsymmetric.
+        """
+        number, there = self._place(link, x)
+        given = real_array("wrench", wrench)
+        if given.shape != (6,) or not np.isfinite(given).all():
+            raise ValueError(f"wrench = {shown(wrench)}: must be a force and a torque, six finite numbers (N, N m)")
+        found = self._call(self.parametric.load(number, there), given, there.vector, q=q)
+        return found[0], found[1]
+
     def deflection(self, link: str, q: Vector, points: int = 51) -> tuple[Array, Array]:
         """Return the displacement of a link's axis from the undeformed link.
 

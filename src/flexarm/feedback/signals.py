@@ -281,6 +281,25 @@ class Signals:
 
     # --- places ---
 
+    def place(self, at: Any) -> tuple[str, float | None]:
+        """Return link and x of a place: "tip", a link, "fore(0.2)", a named point, or (link, x)."""
+        links = [each.name for each in self.system.robot.links]
+        if isinstance(at, (tuple, list)) and len(at) == 2:
+            try:
+                self.system.place(*at)
+            except (KeyError, ValueError, TypeError) as error:
+                raise type(error)(f"at: {error.args[0]}") from None
+            return at[0], at[1]
+        if not isinstance(at, str):
+            raise TypeError(
+                f"at = {shown(at)}: must be the name of a place, such as 'tip' or 'fore(0.2)', or (link, x)"
+            )
+        found = (at, None) if at in links and at not in self.points else self._place(at)
+        if found is None:
+            names = ["tip", *self.points, *links]
+            raise KeyError(f"at: there is no place {shown(at)}{suggestion(at, names)}")
+        return found
+
     def _place(self, word: str) -> tuple[str, float | None] | None:
         """A link and where on it, or a frame: `tip`, `fore.tip`, `fore(0.2)`, `tool` or a point of the user's."""
         links = [each.name for each in self.system.robot.links]

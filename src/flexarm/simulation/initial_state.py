@@ -44,9 +44,9 @@ def _initial(system: System, schedule: Schedule, q0: Vector | str) -> Array:
     if isinstance(q0, str):
         if q0 != "equilibrium":
             raise ValueError(f"q0 = {q0!r}: must be 'equilibrium', or coordinates by name or as an array")
-        from flexarm.dynamics.equilibrium import equilibrium
+        from flexarm.dynamics.equilibrium import find_equilibrium
 
-        return equilibrium(system, _started(system, schedule, np.zeros(system.nq), ()))
+        return find_equilibrium(system, _started(system, schedule, np.zeros(system.nq), ()))
     _one(system, q0, "q0")
     mentioned = system.names if q0 is not None and not isinstance(q0, Mapping) else q0 or ()
     return _started(system, schedule, system.posture(q0, "q0"), mentioned)

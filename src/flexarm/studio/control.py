@@ -16,7 +16,7 @@ from flexarm.control.per_joint import driven_joints
 from flexarm.control.pid import pd, pid
 from flexarm.control.shapers import KINDS, shaper
 from flexarm.control.strain import strain_feedback
-from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.equilibrium import find_equilibrium
 from flexarm.dynamics.quantity_names import joint_coordinate
 from flexarm.dynamics.system import System
 from flexarm.foundation.validation import real_number
@@ -114,7 +114,7 @@ class Control:
         starts = {name: start[name] for name in names if start[name] or name in initial}
         out = dict(options)
         if starts and isinstance(given, str) and given == "equilibrium":
-            out["q0"] = dict(zip(system.names, equilibrium(system, starts).tolist(), strict=True))
+            out["q0"] = dict(zip(system.names, find_equilibrium(system, starts).tolist(), strict=True))
         elif starts and (given is None or isinstance(given, Mapping)):
             out["q0"] = {**(given or {}), **starts}
         if self.goals and self.feedback != "lqr":  # lqr holds a posture and steps to it

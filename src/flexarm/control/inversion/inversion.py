@@ -13,7 +13,7 @@ from flexarm.control.inversion.bounded_motion import METHODS, BoundedMotionSearc
 from flexarm.control.inversion.output_constraint import OutputConstraint, twin_path
 from flexarm.control.inversion.result import Inversion
 from flexarm.dynamics.arguments import Vector
-from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.equilibrium import find_equilibrium
 from flexarm.dynamics.system import System
 from flexarm.foundation.interrupts import Interrupts
 from flexarm.foundation.messages import shown, suggestion
@@ -39,7 +39,7 @@ def invert_with_driven_joints(
     motion = {link: spline(times, q[:, k].tolist()) for link, k in moved.items()}
     named = {system.names[k]: float(q[0, k]) for k in moved.values()}
     named |= {system.names[k]: float(q[0, k]) for k in constraint.twin.joints}
-    start = equilibrium(system, system.posture(named))
+    start = find_equilibrium(system, system.posture(named))
     whole = before + path.duration + (after or 0.0)
     step = path.duration / STEP_COUNT if sample is None else sample
     run = simulate(system, whole, motion=motion, q0=start, sample=step, rtol=RELATIVE_TOLERANCE, progress=progress)

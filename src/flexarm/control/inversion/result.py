@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flexarm.dynamics.equilibrium import equilibrium
+from flexarm.dynamics.equilibrium import find_equilibrium
 from flexarm.dynamics.system import System
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
@@ -146,7 +146,7 @@ class Inversion:
                 f"{', '.join(self.inputs)}"
             )
         named = [each.name for each in other.coordinates if each.kind != "elastic"]
-        start = equilibrium(other, {name: value for name, value in self.q0.items() if name in named})
+        start = find_equilibrium(other, {name: value for name, value in self.q0.items() if name in named})
         return simulate(other, self.duration, torque=self.torque, q0=start, **options)
 
     def missed(self, run: Run) -> Array:
