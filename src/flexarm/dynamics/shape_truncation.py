@@ -36,8 +36,8 @@ MAX_REFINEMENT = 4  # times the shapes, up to which numbers are recommended
 MAX_COORDINATES = 400  # elastic coordinates of both robots together
 
 NOT_SUPPORTED = (
-    "robots with constraints, guides, sleeves, passive or compound joints, prismatic joints and screws, or free elements "
-    "are not compared"
+    "robots with constraints, guides, sleeves, passive or compound joints, prismatic joints, screws or free elements are "
+    "not compared"
 )
 FEW_SHAPES = 2  # of bending: links of a robot that is not compared, with so few or fewer, raise a warning
 

@@ -81,8 +81,8 @@ def from_dh(
         Order of the transforms. "standard" is Rz(theta) Tz(d) Tx(a) Rx(alpha): frame i is at the far end of link i.
         "modified" (Craig) is Rx(alpha) Tx(a) Rz(theta) Tz(d): frame i is at the joint of link i.
     links : sequence of Link, RigidBody or None, optional
-        One entry for each row. A `Link` is a template: its name, beam, masses and joint (about or along z) are kept, its
-        place is that of the row. A link that is a beam must have the length of the row, abs(a); in the modified
+        One entry for each row. A `Link` is a template: its name, beam, masses and joint (about or along z) are kept,
+        its place is that of the row. A link that is a beam must have the length of the row, abs(a); in the modified
         convention that is the a of the next row. A `RigidBody` is a body in the frame of the row; None leaves the link
         without mass, unless the row has a body.
     name : str, optional
