@@ -13,7 +13,7 @@ import time
 import warnings
 
 import flexarm as fa
-from flexarm.dynamics.validity import size_estimate
+from flexarm.dynamics.accuracy.validity import size_estimate
 from flexarm.integrators import compiled_step, plant
 from robots import planar_chain, spatial_chain
 

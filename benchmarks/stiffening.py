@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.dynamics.validity import DEFLECTION_LIMIT
+from flexarm.dynamics.accuracy.validity import DEFLECTION_LIMIT
 from flexarm.results.stiffening_check import MAX_STIFFENING_ERROR
 from page import table
 

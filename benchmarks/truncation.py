@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.dynamics.links import beam_parameters
-from flexarm.dynamics.shape_truncation import (
+from flexarm.dynamics.accuracy.shape_truncation import (
     MAX_DEFLECTION_ERROR,
     MAX_TRUNCATION_ERROR,
     Comparison,
     joint_posture,
     refined,
 )
+from flexarm.dynamics.links import beam_parameters
 from flexarm.integrators.inputs import Schedule
 from flexarm.results import truncation_check
 from flexarm.robot import carried_inertia

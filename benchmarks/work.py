@@ -14,7 +14,7 @@ import casadi as ca
 
 import flexarm as fa
 from flexarm.integrators import inputs
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant
 from instructions import CALLS, instructions
 

@@ -26,7 +26,7 @@ from flexarm.dynamics.system import System
 from flexarm.feedback.feedback import Feedback
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array, real_array, real_number
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.robot import Robot
 from flexarm.simulation.stepped import Simulation
 from flexarm.simulation.stepped_checks import StepError

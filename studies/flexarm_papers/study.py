@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flexarm.dynamics.validity import ValidityWarning
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.foundation.files import write_text
 from flexarm_papers.page import Page
 

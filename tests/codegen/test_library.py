@@ -224,7 +224,7 @@ def test_what_is_kept_by_what_it_depends_on_is_not_made_again(own_cache, monkeyp
 
 @needs_compiler
 def test_a_robot_simulated_before_is_not_traced_again(own_cache, monkeypatch):
-    from flexarm.integrators.method import Method
+    from flexarm.integrators.methods.method import Method
 
     def run(length):
         link = fa.Link("arm", length, mass=1.0)

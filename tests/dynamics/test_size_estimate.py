@@ -4,7 +4,7 @@ import pytest
 
 import flexarm as fa
 from benchmarks.robots import planar_chain, spatial_chain
-from flexarm.dynamics.validity import size_estimate
+from flexarm.dynamics.accuracy.validity import size_estimate
 
 STEEL = {"section": fa.Section.rectangle(0.02, 0.005), "material": fa.Material(2.1e11, 7850.0)}
 

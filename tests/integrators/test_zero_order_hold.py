@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.integrators.esdirk import Esdirk
 from flexarm.integrators.inputs import Schedule
-from flexarm.integrators.runge_kutta import rk4
+from flexarm.integrators.methods.esdirk import Esdirk
+from flexarm.integrators.methods.runge_kutta import rk4
 from flexarm.integrators.step_runner import CompiledStepper
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldLayout, ZeroOrderHoldMethod, ZeroOrderHoldStepper
 from flexarm.simulation.options import tolerance_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.dynamics.validity import DEFLECTION_LIMIT
+from flexarm.dynamics.accuracy.validity import DEFLECTION_LIMIT
 from flexarm.results.checks import warn_of_validity
 from tests.helpers import unit_link
 

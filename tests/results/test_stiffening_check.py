@@ -9,7 +9,7 @@ import pytest
 
 import flexarm as fa
 import flexarm.simulation.simulate as simulate_module
-from flexarm.dynamics.stiffening import load_stiffness, softening
+from flexarm.dynamics.accuracy.stiffening import load_stiffness, softening
 from flexarm.results.stiffening_check import estimated_errors, lever
 
 STEEL = fa.Material(E=2.1e11, rho=7850)

@@ -15,10 +15,10 @@ import numpy as np
 from flexarm.analysis.frequency_maps import run_pieces
 from flexarm.analysis.modes import Complex, Hold, steady_speeds, vibrating_coordinates
 from flexarm.analysis.modes import modes as modes_of
+from flexarm.dynamics.accuracy.stiffening import system_for_posture
+from flexarm.dynamics.accuracy.validity import exact_model_hint
 from flexarm.dynamics.arguments import Vector
-from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System, as_system
-from flexarm.dynamics.validity import exact_model_hint
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
 from flexarm.robot import Revolute, Robot

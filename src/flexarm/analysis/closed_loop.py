@@ -11,9 +11,9 @@ import numpy as np
 
 from flexarm.analysis.state_space import Signal, StateSpace
 from flexarm.codegen.library import building
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.quantity_names import derivative, derivative_unit
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.feedback import Feedback, feedback_of
 from flexarm.feedback.signals import Signals
 from flexarm.feedback.traced_law import TracedLaw

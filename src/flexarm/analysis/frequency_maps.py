@@ -10,11 +10,11 @@ import numpy as np
 
 from flexarm.analysis.modes import Hold
 from flexarm.analysis.modes import modes as modes_of
+from flexarm.dynamics.accuracy.stiffening import exact_system, system_for_posture
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.equilibrium import find_equilibrium
-from flexarm.dynamics.stiffening import exact_system, system_for_posture
 from flexarm.dynamics.system import System, as_system
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.interrupts import Interrupts
 from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.progress import Progress

@@ -13,9 +13,9 @@ import numpy as np
 
 from flexarm.analysis.damping_identification import exponential_components
 from flexarm.analysis.spectra import SampledSignal, read_quantity, sampling_range
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.quantity_names import derivative, split_derivative, split_section
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.signals import Signals
 from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_array

@@ -14,15 +14,15 @@ from flexarm.analysis.closed_loop import REFERENCE_PREFIX, LawSlopes
 from flexarm.analysis.state_space import Signal, StateSpace
 from flexarm.analysis.transfer import SecondOrderModel
 from flexarm.codegen.library import building
+from flexarm.dynamics.accuracy.shape_truncation import warn_of_frequencies
+from flexarm.dynamics.accuracy.stiffening import system_for_posture
+from flexarm.dynamics.accuracy.validity import ValidityWarning, warn_of_posture
 from flexarm.dynamics.arguments import Linearization, Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.equilibrium import dependent_coordinates, posture_at
 from flexarm.dynamics.joint_reactions import row_forces
 from flexarm.dynamics.quantity_names import derivative, derivative_unit
-from flexarm.dynamics.shape_truncation import warn_of_frequencies
-from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System, as_system
-from flexarm.dynamics.validity import ValidityWarning, warn_of_posture
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.signals import Input, Output, Signals
 from flexarm.foundation.messages import shown, suggestion, warn

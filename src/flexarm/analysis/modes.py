@@ -14,14 +14,14 @@ from typing import Any, Literal
 import numpy as np
 
 from flexarm.beam.bases import all_modes
+from flexarm.dynamics.accuracy.shape_truncation import warn_of_frequencies
+from flexarm.dynamics.accuracy.stiffening import system_for_posture
+from flexarm.dynamics.accuracy.validity import exact_model_hint, warn_of_posture
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.equilibrium import StaticBalance, displacements, holdable_coordinates, posture_at
-from flexarm.dynamics.shape_truncation import warn_of_frequencies
 from flexarm.dynamics.singularity import massless_motions
-from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System, as_system
-from flexarm.dynamics.validity import exact_model_hint, warn_of_posture
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot

@@ -22,9 +22,9 @@ from flexarm.analysis.rigid_kinematics import (
     require_tree,
 )
 from flexarm.analysis.tip_paths import TipPath, tip_path
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.profiles.derived import joined

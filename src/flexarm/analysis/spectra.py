@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from flexarm.dynamics.validity import ValidityWarning
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
 from flexarm.results.by_name import one_quantity

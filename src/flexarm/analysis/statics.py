@@ -11,6 +11,9 @@ import numpy as np
 from flexarm.analysis.frequency_maps import PostureGrid, map_postures
 from flexarm.beam.integrals import LinkIntegrals
 from flexarm.beam.polynomials import gauss
+from flexarm.dynamics.accuracy.shape_truncation import MAX_TRUNCATION_ERROR
+from flexarm.dynamics.accuracy.stiffening import system_for_posture
+from flexarm.dynamics.accuracy.validity import ValidityWarning, warn_of_posture
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.equilibrium import (
@@ -24,10 +27,7 @@ from flexarm.dynamics.equilibrium import (
 )
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.quantity_names import AXES, WRENCH_COMPONENTS
-from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR
-from flexarm.dynamics.stiffening import system_for_posture
 from flexarm.dynamics.system import System, as_system
-from flexarm.dynamics.validity import ValidityWarning, warn_of_posture
 from flexarm.feedback.signals import Signals
 from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array

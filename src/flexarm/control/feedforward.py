@@ -13,9 +13,9 @@ import numpy as np
 from flexarm.analysis.rigid_kinematics import require_actuated, require_tree
 from flexarm.analysis.rigid_torques import refine_grid
 from flexarm.control.per_joint import DrivenJoint, driven_joints, require_known, values_by_link
+from flexarm.dynamics.accuracy.validity import exact_model_hint
 from flexarm.dynamics.equilibrium import find_equilibrium
 from flexarm.dynamics.system import System, as_system
-from flexarm.dynamics.validity import exact_model_hint
 from flexarm.feedback.composition import Answer, composed
 from flexarm.feedback.feedback import Feedback
 from flexarm.feedback.measurements import LawView

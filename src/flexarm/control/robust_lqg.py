@@ -12,7 +12,7 @@ from flexarm.analysis.state_space import StateSpace
 from flexarm.control.linear_controller import LinearController, actuator_limits
 from flexarm.control.lqg import DesignTask, compensator
 from flexarm.control.riccati import output_rows, positive_by_name
-from flexarm.dynamics.validity import ValidityWarning
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_number
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.analysis.state_space import StateSpace
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_array, real_number, whole_number
 from flexarm.profiles.derived import copied

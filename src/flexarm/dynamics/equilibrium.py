@@ -9,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.stiffening import exact_system, system_for_posture
+from flexarm.dynamics.accuracy.validity import exact_model_hint, warn_of_posture
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
-from flexarm.dynamics.stiffening import exact_system, system_for_posture
 from flexarm.dynamics.system import System, as_system
-from flexarm.dynamics.validity import exact_model_hint, warn_of_posture
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot

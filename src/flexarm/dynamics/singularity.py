@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import warn_of_furthest
 from flexarm.dynamics.arguments import Vector
-from flexarm.dynamics.validity import warn_of_furthest
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array
 from flexarm.robot.joints import Joint

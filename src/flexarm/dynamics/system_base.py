@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from flexarm.codegen.evaluator import Evaluator, Native
 from flexarm.codegen.library import building
+from flexarm.dynamics.accuracy.validity import require_size, size_estimate
 from flexarm.dynamics.arguments import Arguments, Vector
 from flexarm.dynamics.bodies import ActuatorInput, Coordinate
 from flexarm.dynamics.equations import Equations
@@ -20,7 +21,6 @@ from flexarm.dynamics.model import Chain
 from flexarm.dynamics.model_structure import BoundFunctions, Functions, Structure, parameters_of, structure_of
 from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.places import Place, add_place
-from flexarm.dynamics.validity import require_size, size_estimate
 from flexarm.foundation.messages import shown, suggestion
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot

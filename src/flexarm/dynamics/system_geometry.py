@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import node_turns
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.bodies import Body
 from flexarm.dynamics.constraints.equations import Row
@@ -20,7 +21,6 @@ from flexarm.dynamics.strains import (
     surface_point,
 )
 from flexarm.dynamics.system_base import SystemBase
-from flexarm.dynamics.validity import node_turns
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array
 

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.quantity_names import derivative
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.feedback.measurements import Instant, Reader
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown, warn

@@ -24,7 +24,7 @@ from flexarm.codegen.library import Library, building
 from flexarm.codegen.loops import Runner, evaluate_rows
 from flexarm.foundation.validation import Array
 from flexarm.integrators.controlled_plant import ControlledPlant
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.step_size import small_motions
 

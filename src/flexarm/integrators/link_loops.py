@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from flexarm.dynamics.accuracy.validity import link_size_estimate
 from flexarm.dynamics.links.shared_functions import Fold, LinkFunctions, link_signature, nodes_path, pattern_key
-from flexarm.dynamics.validity import link_size_estimate
 
 if TYPE_CHECKING:
     from flexarm.dynamics.model_structure import Structure

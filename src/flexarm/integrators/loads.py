@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.places import Place
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array, real_number

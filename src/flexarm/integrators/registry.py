@@ -9,12 +9,12 @@ from flexarm.codegen.evaluator import Native
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import real_number
-from flexarm.integrators import dop853, runge_kutta
 from flexarm.integrators.constraint_solver import Baumgarte, Stabilization
 from flexarm.integrators.constraint_solver import checked as checked_stabilization
-from flexarm.integrators.esdirk import Esdirk
-from flexarm.integrators.generalized_alpha import GeneralizedAlpha, Newmark
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods import dop853, runge_kutta
+from flexarm.integrators.methods.esdirk import Esdirk
+from flexarm.integrators.methods.generalized_alpha import GeneralizedAlpha, Newmark
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant, PlantParameters
 from flexarm.integrators.step_runner import CompiledStepper
 from flexarm.integrators.step_size import StepSize, Tolerance

@@ -17,7 +17,7 @@ from flexarm.codegen.loops import Runner, evaluate_rows, tied
 from flexarm.codegen.sampler import SampledDriver
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report, code_of
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant, PlantParameters
 from flexarm.integrators.step_size import LocalSpectrum
 from flexarm.integrators.stepper import ScalarStepper

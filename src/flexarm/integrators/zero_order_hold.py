@@ -19,7 +19,7 @@ from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report, code_of
 from flexarm.integrators.lanes import Lanes
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant, PlantParameters
 from flexarm.integrators.state import Layout, State
 from flexarm.integrators.step_size import Tolerance

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from flexarm.dynamics.shape_truncation import FEW_SHAPES, NOT_SUPPORTED, Truncation
-from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import (
+from flexarm.dynamics.accuracy.shape_truncation import FEW_SHAPES, NOT_SUPPORTED, Truncation
+from flexarm.dynamics.accuracy.validity import (
     MAX_NODE_TURN,
     ValidityWarning,
     bend_shares,
@@ -23,6 +22,7 @@ from flexarm.dynamics.validity import (
     node_turns,
     twist_warnings,
 )
+from flexarm.dynamics.system import System
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.results import truncation_check

@@ -18,7 +18,7 @@ from flexarm.robot import Robot
 if TYPE_CHECKING:
     import xarray as xr
 
-    from flexarm.dynamics.shape_truncation import Truncation
+    from flexarm.dynamics.accuracy.shape_truncation import Truncation
     from flexarm.results.internal_forces import Forces
 
 NO_STEPS = "it was made from data, or written by an earlier version, without its steps"
@@ -73,7 +73,7 @@ class RunData:
         `error` is the error of the links' tips as a share of the peak deflection, `shapes` the numbers of shapes for
         which the estimate is small, and `reason` the reason if there is no estimate.
         """
-        from flexarm.dynamics.shape_truncation import Truncation
+        from flexarm.dynamics.accuracy.shape_truncation import Truncation
 
         found = self.statistics.get("truncation")
         return Truncation(reason="the run has no estimate") if found is None else Truncation.from_plain(found)

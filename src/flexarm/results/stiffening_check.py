@@ -7,8 +7,8 @@ second mode 1 to 6, and more if the link has no shape beyond it. The phase error
 the amplitude times the phase error, times the lever by which the slope of the link moves what it carries.
 
 These values hold for links without a load along their axis. A share of the load that buckles the robot leaves the rest
-of the stiffness, and errors grow as its inverse (`dynamics/stiffening.py`). benchmarks/stiffening.py compares the
-estimate with exact runs.
+of the stiffness, and errors grow as its inverse (`dynamics/accuracy/stiffening.py`). benchmarks/stiffening.py compares
+the estimate with exact runs.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.dynamics.accuracy.stiffening import MIN_SOFTENING, load_stiffness, replaceable_links, softening
+from flexarm.dynamics.accuracy.validity import DEFLECTION_LIMIT, deflections, error_size, remedy
 from flexarm.dynamics.bodies import Coordinate
-from flexarm.dynamics.stiffening import MIN_SOFTENING, load_stiffness, replaceable_links, softening
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import DEFLECTION_LIMIT, deflections, error_size, remedy
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.results.run import Run

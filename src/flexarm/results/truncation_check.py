@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flexarm.dynamics.shape_truncation import (
+from flexarm.dynamics.accuracy.shape_truncation import (
     MAX_DEFLECTION_ERROR,
     MAX_TRUNCATION_ERROR,
     RECOMMENDED_ERROR,
@@ -28,8 +28,8 @@ from flexarm.dynamics.shape_truncation import (
     listed_shapes,
     sufficient_shapes,
 )
+from flexarm.dynamics.accuracy.validity import error_size
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import error_size
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from flexarm.dynamics.shape_truncation import WARNING_WEIGHT, Comparison
-from flexarm.dynamics.straight_motion import motion_forces
+from flexarm.dynamics.accuracy.shape_truncation import WARNING_WEIGHT, Comparison
+from flexarm.dynamics.accuracy.straight_motion import motion_forces
 from flexarm.dynamics.system import System
 from flexarm.feedback.linearized_law import LinearizedLaw, continuous_law, linearized
 from flexarm.foundation.dataclass import dataclass

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.bodies import Coordinate
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.foundation.validation import Array, real_number
 from flexarm.results.step_history import StepHistory

@@ -81,7 +81,7 @@ def _rows(robot: Robot) -> list[tuple[str, ...]]:
 
 def _notes(robot: Robot) -> list[str]:
     """Return notes on values that were derived: numbers of shapes, loads of modes, bending frequencies, accuracy."""
-    from flexarm.dynamics.shape_truncation import expected_accuracy
+    from flexarm.dynamics.accuracy.shape_truncation import expected_accuracy
 
     selected = [f"{name}: {selection.summary()}" for name, selection in select_bases(robot).items()]
     loads = zip(robot.resolved().links, carried_bodies(robot), strict=True)

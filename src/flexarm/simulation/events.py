@@ -9,11 +9,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import node_turns
 from flexarm.dynamics.arguments import POSITION_TOLERANCE
 from flexarm.dynamics.constraints.initial_projection import min_support_distance
 from flexarm.dynamics.links.sliding import is_gripped
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import node_turns
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.interrupts import Status, failure_reason
 from flexarm.foundation.messages import shown

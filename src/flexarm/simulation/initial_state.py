@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.arguments import POSITION_TOLERANCE, Vector
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule

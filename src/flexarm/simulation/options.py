@@ -21,11 +21,11 @@ from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.interrupts import Interrupts
 from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
-from flexarm.integrators.dop853 import Dop853
-from flexarm.integrators.esdirk import Esdirk
-from flexarm.integrators.generalized_alpha import GeneralizedAlpha
 from flexarm.integrators.inputs import Schedule
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.dop853 import Dop853
+from flexarm.integrators.methods.esdirk import Esdirk
+from flexarm.integrators.methods.generalized_alpha import GeneralizedAlpha
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.registry import Compiled, Solver, chosen_method, name_of
 from flexarm.integrators.step_runner import CompiledStepper

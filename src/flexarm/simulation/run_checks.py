@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.integrators.compiled_step import Report

@@ -11,9 +11,9 @@ import numpy as np
 
 from flexarm.codegen.evaluator import Native
 from flexarm.codegen.library import building
+from flexarm.dynamics.accuracy.validity import ValidityWarning, with_exact_links
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning, with_exact_links
 from flexarm.feedback.digital_law import DigitalLaw
 from flexarm.feedback.feedback import recorded_torque
 from flexarm.feedback.outputs import Gains
@@ -25,7 +25,7 @@ from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
 from flexarm.integrators.inputs import Schedule
 from flexarm.integrators.loads import warn_of_idle_loads
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.registry import chosen_stabilization
 from flexarm.results import truncation_check
 from flexarm.results.checks import warn_of_validity

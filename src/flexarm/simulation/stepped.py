@@ -22,7 +22,7 @@ from flexarm.foundation.validation import Array, real_array, real_number, whole_
 from flexarm.integrators.constraint_solver import Stabilization
 from flexarm.integrators.inputs import Schedule
 from flexarm.integrators.loads import warn_of_idle_loads
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.registry import METHODS, SUNDIALS, chosen_stabilization
 from flexarm.integrators.zero_order_hold import ZeroOrderHoldStepper
 from flexarm.profiles.profile import Profile

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
 from flexarm.dynamics.quantity_names import AXES, STATE_PARTS, state_names
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import MAX_NODE_TURN, ValidityWarning, coordinate_limit, posture_warnings
 from flexarm.foundation.interrupts import Status
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array

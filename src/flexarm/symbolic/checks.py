@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.joints import supported_joints
 from flexarm.dynamics.links.sliding import is_gripped
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.messages import shown, suggestion, warn
 from flexarm.robot import (
     Damping,

@@ -16,7 +16,7 @@ from flexarm.robot.joints import JOINT_KINDS, PACKAGE_KINDS, Prismatic, SlideAlo
 from tests.dynamics.joints.chains import KINDS, SLIDES
 
 mpl.use("agg")
-pytestmark = pytest.mark.filterwarnings("ignore::flexarm.dynamics.validity.ValidityWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.dynamics.accuracy.validity.ValidityWarning")
 
 BEAM = {"section": fa.Section.rectangle(0.02, 0.01), "material": fa.Material(7e10, 2700.0)}
 

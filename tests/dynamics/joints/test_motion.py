@@ -8,7 +8,7 @@ import flexarm as fa
 
 BOB = fa.PointMass(2.0)
 DOWN = (0.0, 0.0, -9.81)
-QUIET = pytest.mark.filterwarnings("ignore::flexarm.dynamics.validity.ValidityWarning")
+QUIET = pytest.mark.filterwarnings("ignore::flexarm.dynamics.accuracy.validity.ValidityWarning")
 
 
 def one(joint, **link):

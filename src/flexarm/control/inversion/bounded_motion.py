@@ -21,7 +21,7 @@ from flexarm.control.inversion.solvers import (
     linear_motion,
     static_postures,
 )
-from flexarm.dynamics.validity import ValidityWarning, warn_of_furthest
+from flexarm.dynamics.accuracy.validity import ValidityWarning, warn_of_furthest
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 

@@ -21,7 +21,7 @@ from flexarm.foundation.validation import Array, real_number
 from flexarm.integrators.constraint_solver import Stabilization
 from flexarm.integrators.inputs import Schedule
 from flexarm.integrators.loads import warn_of_idle_loads
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.registry import Compiled, chosen_stabilization
 from flexarm.integrators.step_size import LocalSpectrum
 from flexarm.results.checks import smoothed_steps

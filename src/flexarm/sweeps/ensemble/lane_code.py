@@ -15,7 +15,7 @@ from flexarm.codegen.library import building
 from flexarm.codegen.simd_library import LaneLibrary, SimdWidth, widest
 from flexarm.foundation.dataclass import dataclass
 from flexarm.integrators.compiled_step import report
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.step_size import small_motions
 from flexarm.results.step_history import LOW_ORDER

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.dynamics.accuracy.validity import STATION_COUNT, deflections
 from flexarm.dynamics.parameters import Parameters
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import STATION_COUNT, deflections
 from flexarm.feedback.traced_law import TracedLaw
 from flexarm.foundation.messages import collect_warnings
 from flexarm.foundation.validation import Array

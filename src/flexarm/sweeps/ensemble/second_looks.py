@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 
 from flexarm.codegen.library import building
-from flexarm.dynamics.shape_truncation import MAX_TRUNCATION_ERROR, Truncation
-from flexarm.dynamics.stiffening import replaceable_links
+from flexarm.dynamics.accuracy.shape_truncation import MAX_TRUNCATION_ERROR, Truncation
+from flexarm.dynamics.accuracy.stiffening import replaceable_links
+from flexarm.dynamics.accuracy.validity import MAX_NODE_TURN, coordinate_limit, deflection_limit, deflection_warnings
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import MAX_NODE_TURN, coordinate_limit, deflection_limit, deflection_warnings
 from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
 from flexarm.results import truncation_check

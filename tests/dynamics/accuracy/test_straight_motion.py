@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.dynamics.accuracy.shape_truncation import refined
+from flexarm.dynamics.accuracy.straight_links import straight_robot
+from flexarm.dynamics.accuracy.straight_motion import motion_forces
 from flexarm.dynamics.model import Chain
-from flexarm.dynamics.shape_truncation import refined
-from flexarm.dynamics.straight_links import straight_robot
-from flexarm.dynamics.straight_motion import motion_forces
 from tests.dynamics.test_straight_links import ROBOTS
 
 

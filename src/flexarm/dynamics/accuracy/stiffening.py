@@ -6,8 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flexarm.dynamics.accuracy.validity import (
+    DEFLECTION_LIMIT,
+    ValidityWarning,
+    bend_shares,
+    could_be_exact,
+    with_exact_links,
+)
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import DEFLECTION_LIMIT, ValidityWarning, bend_shares, could_be_exact, with_exact_links
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.dynamics.shape_truncation import (
+from flexarm.dynamics.accuracy.shape_truncation import (
     Comparison,
     Frequencies,
     Truncation,

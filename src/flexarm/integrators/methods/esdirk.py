@@ -12,8 +12,8 @@ import numpy as np
 
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.validation import Array
-from flexarm.integrators import newton
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods import newton
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.state import State
 

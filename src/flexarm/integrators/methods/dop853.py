@@ -8,9 +8,9 @@ import casadi as ca
 import numpy as np
 
 from flexarm.foundation.validation import Array
-from flexarm.integrators.newton import MIN_POSITIVE
+from flexarm.integrators.methods.newton import MIN_POSITIVE
+from flexarm.integrators.methods.runge_kutta import RungeKutta
 from flexarm.integrators.plant import Plant
-from flexarm.integrators.runge_kutta import RungeKutta
 from flexarm.integrators.state import State
 
 C = (

@@ -8,8 +8,8 @@ from typing import Any
 import casadi as ca
 
 from flexarm.foundation.validation import real_number, whole_number
-from flexarm.integrators import newton
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods import newton
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.state import State
 

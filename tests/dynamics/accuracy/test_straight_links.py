@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.dynamics.accuracy.shape_truncation import refined
+from flexarm.dynamics.accuracy.straight_links import is_supported, straight_robot
 from flexarm.dynamics.model import Chain
-from flexarm.dynamics.shape_truncation import refined
-from flexarm.dynamics.straight_links import is_supported, straight_robot
 from flexarm.robot import library
 
 STEEL = fa.Material(210e9, 7800.0, damping=1e-4)

@@ -10,7 +10,7 @@ import numpy as np
 
 from flexarm.foundation.messages import shown
 from flexarm.foundation.validation import Array, real_array, whole_number
-from flexarm.integrators.method import Method
+from flexarm.integrators.methods.method import Method
 from flexarm.integrators.plant import Plant
 from flexarm.integrators.state import State
 

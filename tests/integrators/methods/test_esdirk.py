@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm.integrators.esdirk import ABRUPT_WEIGHTS, EMBEDDED_WEIGHTS, GAMMA, A, C, E, trapezoids
+from flexarm.integrators.methods.esdirk import ABRUPT_WEIGHTS, EMBEDDED_WEIGHTS, GAMMA, A, C, E, trapezoids
 from tests.integrators.test_method import SOFT
 
 b = A[-1]

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexarm.dynamics.accuracy.straight_links import BasisMatrices, StraightRobot, is_supported, straight_robot
+from flexarm.dynamics.accuracy.validity import ValidityWarning
 from flexarm.dynamics.model import Chain
-from flexarm.dynamics.straight_links import BasisMatrices, StraightRobot, is_supported, straight_robot
 from flexarm.dynamics.system import System
-from flexarm.dynamics.validity import ValidityWarning
 from flexarm.foundation.dataclass import dataclass
 from flexarm.foundation.messages import warn
 from flexarm.foundation.validation import Array
@@ -36,8 +36,8 @@ MAX_REFINEMENT = 4  # times the shapes, up to which numbers are recommended
 MAX_COORDINATES = 400  # elastic coordinates of both robots together
 
 NOT_SUPPORTED = (
-    "robots with constraints, guides, sleeves, passive or compound joints, prismatic joints, screws or free elements are "
-    "not compared"
+    "robots with constraints, guides, sleeves, passive or compound joints, prismatic joints, screws or free elements "
+    "are not compared"
 )
 FEW_SHAPES = 2  # of bending: links of a robot that is not compared, with so few or fewer, raise a warning
 

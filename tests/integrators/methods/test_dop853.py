@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 from scipy.integrate._ivp import dop853_coefficients as scipys
 
 import flexarm as fa
-from flexarm.integrators.dop853 import FIFTH_ORDER_WEIGHTS, THIRD_ORDER_WEIGHTS, Dop853, _dense
+from flexarm.integrators.methods.dop853 import FIFTH_ORDER_WEIGHTS, THIRD_ORDER_WEIGHTS, Dop853, _dense
 
 
 def test_numbers_are_scipys():

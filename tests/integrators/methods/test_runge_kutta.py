@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import flexarm as fa
-from flexarm.integrators.dop853 import Dop853
-from flexarm.integrators.runge_kutta import rk4, rk45
+from flexarm.integrators.methods.dop853 import Dop853
+from flexarm.integrators.methods.runge_kutta import rk4, rk45
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from flexarm.dynamics.straight_links import X_AXIS, StraightLink, StraightRobot, hinge_axis
+from flexarm.dynamics.accuracy.straight_links import X_AXIS, StraightLink, StraightRobot, hinge_axis
 from flexarm.foundation.validation import Array
 
 Wrench = tuple[Array, Array]  # force and moment, each (times, 3)

@@ -1,0 +1,1 @@
+"""Accuracy of a robot's models: bounds of deflections, second-order links, and the number of shapes."""

@@ -1,0 +1,1 @@
+"""Methods: the formulas of their steps."""
