@@ -35,7 +35,14 @@ from flexarm.foundation.validation import Array
 from flexarm.integrators.inputs import Schedule
 from flexarm.results.linear_response import growth, modal_responses, product, state_responses
 from flexarm.results.run import Run
-from flexarm.results.truncation_inputs import Excitation, Loop, NotCompared, RunInputs, SampledInputs, is_function
+from flexarm.results.truncation_inputs import (
+    Excitation,
+    FeedbackLoop,
+    NotCompared,
+    RunInputs,
+    SampledInputs,
+    is_function,
+)
 
 __all__ = ["RunInputs", "estimate", "estimate_of", "is_function", "record", "warnings_of"]
 
@@ -305,7 +312,7 @@ class _ClosedLoop:
     static: tuple[Array, Array]
 
 
-def _closed_loop(these: Comparison, basis: int, held: tuple[int, ...], loop: Loop, dt: float) -> _ClosedLoop:
+def _closed_loop(these: Comparison, basis: int, held: tuple[int, ...], loop: FeedbackLoop, dt: float) -> _ClosedLoop:
     modes, straight = these.modes(these.actuated)[basis], these.straight
     one = straight.bases[basis]
     slow = _followed(modes, dt)
@@ -332,7 +339,7 @@ def _closed_loop(these: Comparison, basis: int, held: tuple[int, ...], loop: Loo
     return _ClosedLoop(A, shapes, joints, mass, (modes.shapes[:, ~slow], modes.omega[~slow]))
 
 
-def _looped(these: Comparison, basis: int, excitation: Excitation, loop: Loop, rows: Array) -> Array:
+def _looped(these: Comparison, basis: int, excitation: Excitation, loop: FeedbackLoop, rows: Array) -> Array:
     """Return displacements as `_displacements` does, of a robot under a law."""
     model = _closed_loop(these, basis, excitation.held, loop, excitation.dt)
     count, joints, nu = model.shapes.shape[1], len(model.joints), loop.torques.shape[1]

@@ -60,7 +60,7 @@ class SampledInputs:
 
 
 @dataclass(frozen=True)
-class Loop:
+class FeedbackLoop:
     """A linearized law around a linear robot.
 
     slopes: (nu + states, 2 nq + states), of torques and of rates of states; torques: (n, nu), generalized forces of
@@ -87,7 +87,7 @@ class Excitation:
     held: tuple[int, ...]
     forces: Array
     start: Array
-    loop: Loop | None
+    loop: FeedbackLoop | None
 
 
 class NotCompared(ValueError):
@@ -346,7 +346,7 @@ class RunInputs:
         loop = self._loop(these, sampled.law) if self.controlled_links else None
         return Excitation(sampled.dt, self.held(these), forces, self._start(these), loop)
 
-    def _loop(self, these: Comparison, rest: Array) -> Loop:
+    def _loop(self, these: Comparison, rest: Array) -> FeedbackLoop:
         """Return the law around both bases."""
         assert self.law is not None
         straight, nq = these.straight, self.system.nq
@@ -363,7 +363,7 @@ class RunInputs:
         for basis in range(2):
             readings[basis][np.ix_(loose, these.elastic_columns(basis))] = these.readings(basis)
         rest = rest + (self.law.slopes[:, :nq] @ posture)[:, None]
-        return Loop(self.law.slopes, torques, readings, rest, self.law.start)
+        return FeedbackLoop(self.law.slopes, torques, readings, rest, self.law.start)
 
     def _forces_of(self, these: Comparison, motion: JointMotion, times: Array) -> Array:
         """Return weight and forces of velocities at times, (n, times)."""

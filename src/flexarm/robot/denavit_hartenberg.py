@@ -39,7 +39,7 @@ JOINTS: dict[str, type[MovingJoint]] = {"revolute": Revolute, "prismatic": Prism
 """Kinds of joint of a row; each has an axis."""
 
 
-class Row(Description):
+class ParameterRow(Description):
     """Row of a table of Denavit-Hartenberg parameters, with what the link and its joint have beyond them."""
 
     a: Annotated[float, Quantity("m")] = Field(0.0, description="distance along x (m)")
@@ -148,7 +148,7 @@ def from_dh(
     )
 
 
-def _rows(rows: Any) -> list[Row]:
+def _rows(rows: Any) -> list[ParameterRow]:
     """Return the validated rows of a table."""
     if not isinstance(rows, (list, tuple, np.ndarray)) or not len(rows):
         sentence = "must be a list of rows (a, alpha, d, theta), at least one"
@@ -162,7 +162,7 @@ def _rows(rows: Any) -> list[Row]:
                 continue
             given = dict(zip(ROW_FIELDS, given, strict=True))
         try:
-            row = Row(**given)
+            row = ParameterRow(**given)
         except DescriptionError as error:
             problems += [each.under(path) for each in error.problems]
             continue
@@ -187,7 +187,7 @@ def _templates(links: Any, count: int) -> Sequence[Link | RigidBody | None]:
     return links
 
 
-def _link(k: int, row: Row, template: Link | RigidBody | None, length: float, frame: Pose) -> Link:
+def _link(k: int, row: ParameterRow, template: Link | RigidBody | None, length: float, frame: Pose) -> Link:
     """Return the link of a row without its place; `frame` is the pose of the row's frame in the link's axes."""
     given = template.body if isinstance(template, Link) else template
     if given is not None and row.body is not None:
@@ -214,7 +214,7 @@ def _link(k: int, row: Row, template: Link | RigidBody | None, length: float, fr
     return template.model_copy(update={"length": length, "body": _moved(body, frame)})
 
 
-def _joint(k: int, row: Row, link: Link, mount: Array) -> MovingJoint:
+def _joint(k: int, row: ParameterRow, link: Link, mount: Array) -> MovingJoint:
     """Return the joint of a row, of the template's joint if there is one."""
     kind = JOINTS[row.type]
     given = kind(axis="z") if link.joint == Revolute() else link.joint

@@ -18,7 +18,7 @@ from flexarm.symbolic import algebra, checks, code, latex
 from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, X, column, symbol, sympy_matrix, total, vector
 from flexarm.symbolic.beams import Beam, moving_section_pose
 from flexarm.symbolic.checks import STIFFENINGS, describe_stiffening, select_default_stiffening, with_stiffening
-from flexarm.symbolic.frames import Frame
+from flexarm.symbolic.frames import SymbolicFrame
 from flexarm.symbolic.mass_matrix import ROUTES, Carrier, PieceInertia, assemble, coriolis, link_mass, mass_matrix
 from flexarm.symbolic.model import ClosedFormBody, Model
 from flexarm.symbolic.symbols import Abbreviations, ClosedFormSymbols, SymbolInfo
@@ -59,7 +59,7 @@ def _local_positions(beam: Beam, x: Expr) -> list[ExprArray]:
     return [moving_section_pose(beam, x, float(middle))[0] for middle in (breaks[:-1] + breaks[1:]) / 2]
 
 
-def _pose(start: Frame, end: Frame) -> tuple[ExprArray, ExprArray]:
+def _pose(start: SymbolicFrame, end: SymbolicFrame) -> tuple[ExprArray, ExprArray]:
     """Return the rotation and position of a frame relative to one of its ancestors."""
     path = end.path[end.path.index(start) :]
     steps = (start.rotation(before) @ frame.origin for before, frame in pairwise(path))

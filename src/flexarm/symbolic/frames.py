@@ -80,26 +80,26 @@ def simplify_rotations(steps: Sequence[Step]) -> list[Step]:
 
 
 @dataclass(eq=False)
-class Frame:
+class SymbolicFrame:
     """Frame relative to a parent; None is the parent of the ground.
 
     `origin` and `turns` are its position and rotations relative to the parent. `omega` and `velocity` are, for a unit
     rate of each coordinate, its angular velocity in its own axes and the velocity of its origin as a sum over frames.
     """
 
-    parent: Frame | None = None
+    parent: SymbolicFrame | None = None
     origin: ExprArray = field(default_factory=ZERO.copy)
     turns: tuple[Step, ...] = ()
     omega: dict[int, ExprArray] = field(default_factory=dict)
-    velocity: dict[int, dict[Frame, ExprArray]] = field(default_factory=dict)
-    _rotations: dict[Frame, ExprArray] = field(default_factory=dict, repr=False)
+    velocity: dict[int, dict[SymbolicFrame, ExprArray]] = field(default_factory=dict)
+    _rotations: dict[SymbolicFrame, ExprArray] = field(default_factory=dict, repr=False)
 
     @property
-    def path(self) -> list[Frame]:
+    def path(self) -> list[SymbolicFrame]:
         """Frames from the ground to this frame, both included."""
         return [*(self.parent.path if self.parent is not None else []), self]
 
-    def rotation(self, other: Frame) -> ExprArray:
+    def rotation(self, other: SymbolicFrame) -> ExprArray:
         """Return the matrix that transforms components in another frame to components in this frame."""
         if other not in self._rotations:
             own, others = self.path, other.path
@@ -109,7 +109,7 @@ class Frame:
             self._rotations[other] = reduce(matmul, (step.matrix for step in simplify_rotations(steps)), IDENTITY)
         return self._rotations[other]
 
-    def resolve(self, parts: Mapping[Frame, ExprArray]) -> ExprArray:
+    def resolve(self, parts: Mapping[SymbolicFrame, ExprArray]) -> ExprArray:
         """Return a sum of vectors given in several frames in the axes of this frame."""
         return sum((v if frame is self else self.rotation(frame) @ v for frame, v in parts.items()), ZERO)
 
@@ -118,7 +118,7 @@ class Frame:
         """Indices of the coordinates that move this frame."""
         return sorted({*self.omega, *self.velocity})
 
-    def child(self, origin: ExprArray, turns: Sequence[Step], short: Abbreviations) -> Frame:
+    def child(self, origin: ExprArray, turns: Sequence[Step], short: Abbreviations) -> SymbolicFrame:
         """Return a frame relative to this one, whose origin and rotations may depend on coordinates."""
         velocity = {column: dict(parts) for column, parts in self.velocity.items()}
         moved = [(column, np.cross(spin, origin)) for column, spin in self.omega.items()]
@@ -135,4 +135,4 @@ class Frame:
                 for at, column in short.coordinates([step.angle]):
                     spin = short.diff(step.angle, at) * numbers(step.axis)
                     omega[column] = omega.get(column, ZERO) + spin
-        return Frame(self, origin, tuple(turns), omega, velocity)
+        return SymbolicFrame(self, origin, tuple(turns), omega, velocity)

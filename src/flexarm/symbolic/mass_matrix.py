@@ -24,7 +24,7 @@ from flexarm.foundation.validation import Array
 from flexarm.symbolic import algebra
 from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, number, quadratic_form, total, vector, zeros
 from flexarm.symbolic.beams import Beam
-from flexarm.symbolic.frames import Frame
+from flexarm.symbolic.frames import SymbolicFrame
 from flexarm.symbolic.symbols import Abbreviations
 
 
@@ -107,7 +107,7 @@ def element_piece(beam: Beam, j: int, damped: ClosedFormDamping) -> MassPiece:
 class Carrier:
     """Jacobians of a frame, and products that its pieces share."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: SymbolicFrame) -> None:
         self.frame = frame
         self.velocity = {column: frame.resolve(parts) for column, parts in frame.velocity.items()}
         self._squares: dict[tuple[int, int], Expr] = {}
@@ -161,7 +161,7 @@ class PieceInertia:
             out += piece.M[own[a], own[b]]
         return out
 
-    def weight(self, a: int, upward: ExprArray, ground: Frame) -> Expr:
+    def weight(self, a: int, upward: ExprArray, ground: SymbolicFrame) -> Expr:
         """Return d/dq_a of the potential of gravity; `upward` is minus gravity in the axes of the ground."""
         frame = self.carrier.frame
         lifted = {each: self.piece.mass * v for each, v in frame.velocity.get(a, {}).items()}

@@ -18,7 +18,7 @@ from flexarm.symbolic import algebra, checks
 from flexarm.symbolic.algebra import ZERO, Expr, ExprArray, Scales, X, coordinate_exponents, number, numbers, vector
 from flexarm.symbolic.beams import Beam, ClosedFormShapes, SectionPose, moving_section_pose, node_pose, section_pose
 from flexarm.symbolic.checks import yaw
-from flexarm.symbolic.frames import Frame, Step, constant_rotation, rotation_about
+from flexarm.symbolic.frames import Step, SymbolicFrame, constant_rotation, rotation_about
 from flexarm.symbolic.link_segment import ClosedFormPart
 from flexarm.symbolic.mass_matrix import ClosedFormDamping, MassPiece, damping_piece, element_piece, lump_piece
 from flexarm.symbolic.stiffened_mass import ClosedFormExactPart, ShortenedPart
@@ -56,10 +56,10 @@ class ClosedFormBody:
     """Link with its frame, its beam, and the pieces on each frame."""
 
     link: Link
-    frame: Frame
+    frame: SymbolicFrame
     beam: Beam
     parent: int | None
-    carried: list[tuple[Frame, MassPiece]] = field(default_factory=list)
+    carried: list[tuple[SymbolicFrame, MassPiece]] = field(default_factory=list)
 
 
 class Model:
@@ -67,7 +67,7 @@ class Model:
 
     def __init__(self, robot: Robot, symbols: ClosedFormSymbols, k: Mapping[str, int], kept: bool) -> None:
         self.robot, self.symbols, self.k = robot, symbols, k
-        self.planar, self.ground = checks.is_planar(robot), Frame()
+        self.planar, self.ground = checks.is_planar(robot), SymbolicFrame()
         self.coordinates = ClosedFormCoordinates(symbols)
         integrals = list(zip(*all_integrals(self.robot), strict=True))
         for n, (link, both) in enumerate(zip(self.robot.links, integrals, strict=True), 1):
@@ -176,7 +176,7 @@ class Model:
         body.carried += [self._point_mass_piece(body, *each) for each in _point_masses(i + 1, link)]
         return body
 
-    def _joint_pose(self, i: int, parent: int | None) -> tuple[SectionPose, Frame]:
+    def _joint_pose(self, i: int, parent: int | None) -> tuple[SectionPose, SymbolicFrame]:
         """Return the pose of the section that carries a joint, and the frame of that pose."""
         link, d = self.robot.links[i], self._q(self.coordinates.own[i].joint)
         slides = isinstance(link.joint, SlidingPrismatic)
@@ -224,7 +224,9 @@ class Model:
         mass = self._parameter(f"alpha_{n}", given.alpha, f"damping per mass {of}", "1/s")
         return ClosedFormDamping(stiffness, mass, None if given.ratio is None else beam.integrals.D_ratios)
 
-    def _point_mass_piece(self, body: ClosedFormBody, tag: str, lump: PointMass, at: float) -> tuple[Frame, MassPiece]:
+    def _point_mass_piece(
+        self, body: ClosedFormBody, tag: str, lump: PointMass, at: float
+    ) -> tuple[SymbolicFrame, MassPiece]:
         origin, angles = section_pose(body.beam, at)
         inertia = np.array(lump.inertia_matrix)
         if self.planar:
