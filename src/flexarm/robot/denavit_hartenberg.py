@@ -118,7 +118,7 @@ def from_dh(
     >>> import numpy as np
     >>> from flexarm.dynamics.system import System
     >>> scara = from_dh([(0.4, 0, 0.3, 0), (0.25, np.pi, 0, 0)])
-    >>> System(scara).pose("frame2", {"link2.q": np.pi / 2}).round(9)
+    >>> System(scara).pose("frame2", {"link2.q": np.pi / 2}).round(9) + 0.0
     array([[ 0.  ,  1.  ,  0.  ,  0.4 ],
            [ 1.  ,  0.  ,  0.  ,  0.25],
            [ 0.  ,  0.  , -1.  ,  0.3 ],
