@@ -290,7 +290,11 @@ class SmallMotions:
         right[:n, :nq], right[:n, nq : 2 * nq] = -K[free], -(small.G + small.D)[free]
         right[:n, 2 * nq :] = (self.push - small.M @ self.driven_accelerations)[free]
         right[n:, 2 * nq :] = -self.J @ self.driven_accelerations
-        solved = np.linalg.solve(block, right)
+        try:
+            solved = np.linalg.solve(block, right)
+        except np.linalg.LinAlgError:
+            reason = self.system.singularity(self.q, self.driven) or "the mass matrix is singular at this posture"
+            raise ValueError(reason) from None
         out = np.zeros((nq + rows, right.shape[1]))
         out[free], out[nq:] = solved[:n], solved[n:]
         out[:nq, 2 * nq :] += self.driven_accelerations

@@ -182,7 +182,8 @@ def modes(
         Steady speeds of joints (rad/s or m/s), such as {"beam.q": 6.0}, for rotating robots: centrifugal stiffening and
         gyroscopic coupling are included. The actuator of a joint with a speed keeps that speed. At rest by default.
     joints : {"free", "locked"} or dict of str to {"free", "locked"}, optional
-        State of the joints, for all of them or by link name; joints that are not named are free. If a locked joint has
+        State of the joints, for all that have actuators or by link name; joints that are not named are free. Passive
+        joints are locked only by name. If a locked joint has
         an elastic drive, its motor is locked and the spring still acts.
 
     Returns
@@ -316,6 +317,10 @@ def vibrating_coordinates(system: System, joints: Hold | Mapping[str, Hold], hel
         if hold not in ("free", "locked"):
             raise ValueError(f"joints: '{hold}' for link '{name}' is neither 'free' nor 'locked'")
     locked = {each.coordinate.index for each in system.actuators if holds.get(each.link) == "locked"}
+    if not isinstance(joints, str):  # by name, passive joints too
+        driven = {each.link for each in system.actuators}
+        named = {name for name, hold in holds.items() if hold == "locked" and name not in driven}
+        locked |= {each.index for each in system.coordinates if each.kind == "joint" and each.link in named}
     return [k for k in range(system.nq) if k not in locked | held]
 
 

@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 
 from flexarm.dynamics.accuracy.stiffening import exact_system, system_for_posture
-from flexarm.dynamics.accuracy.validity import exact_model_hint, warn_of_posture
+from flexarm.dynamics.accuracy.validity import ValidityWarning, exact_model_hint, warn_of_posture
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.constraints.initial_projection import Assembly
 from flexarm.dynamics.system import System, as_system
-from flexarm.foundation.messages import shown
+from flexarm.foundation.messages import shown, warn
 from flexarm.foundation.validation import Array
 from flexarm.robot import Robot
 
@@ -183,7 +183,25 @@ def find_equilibrium(
     if (exact := system_for_posture(robot, found, loads)) is not None:
         system, found = exact, _solve(replace(balance, system=exact), out, named)
     warn_of_posture(system, found)
+    _warn_of_limits(system, found, out)
     return found
+
+
+def _warn_of_limits(system: System, found: Array, start: Array) -> None:
+    """Warn of joints that rest beyond their limits, which exert no forces unless they have stops."""
+    travels = {
+        each.index: travel
+        for link in system.robot.links
+        for each, travel in zip(system.joints(link.name), system.robot.travels(link), strict=True)
+        if travel is not None and getattr(link.joint, "stop", None) is None
+    }
+    for k, (low, high) in travels.items():
+        if found[k] != start[k] and not low <= found[k] <= high:
+            warn(
+                f"'{system.names[k]}' rests at {found[k]:.4g} {system.units[k]}, beyond its limits {low:g} to "
+                f"{high:g}: limits exert no force in equilibrium; give the joint a stop",
+                ValidityWarning,
+            )
 
 
 def _solve(balance: StaticBalance, q: Array, first: Collection[int]) -> Array:
@@ -195,15 +213,14 @@ def _solve(balance: StaticBalance, q: Array, first: Collection[int]) -> Array:
     loose = [k for k in range(system.nq) if k not in held]
     if not loose:
         return q
-    is_released = bool(balance.torque) or any(link.joint.is_passive for link in system.robot.links)
-    if not system.constraints:
-        return _settle(balance, q, loose) if is_released else _stable_equilibrium(balance, q, loose)
+    if balance.torque or any(link.joint.is_passive for link in system.robot.links):
+        return _settle(balance, q, loose)  # downhill: Newton's method may jump to another assembly
     try:
         return _stable_equilibrium(balance, q, loose)
     except ArithmeticError as error:
-        if not is_released:
-            raise ArithmeticError(f"{error.args[0]}{_holding(system, loose)}") from None
-    return _settle(balance, q, loose)
+        if not system.constraints:
+            raise
+        raise ArithmeticError(f"{error.args[0]}{_holding(system, loose)}") from None
 
 
 def _stable_equilibrium(balance: StaticBalance, q: Array, loose: list[int]) -> Array:
@@ -315,6 +332,8 @@ def _settle(balance: StaticBalance, q: Array, loose: list[int]) -> Array:
         K = balance.stiffness(out, 1.0, balance.constraint_forces(out, loose))[here] * np.outer(scale, scale)
         if system.constraints:  # orthonormal displacements on them, in scaled coordinates
             Z = np.linalg.qr(displacements(system, out, loose)[1] / scale[:, None])[0]
+            if not Z.size:
+                return out
             force, K = Z.T @ force, Z.T @ K @ Z
         values, vectors = np.linalg.eigh((K + K.T) / 2)
         along, noise = vectors.T @ force, NEUTRAL_SHARE * max(np.abs(K).max(), np.abs(force).max(), 1e-300)

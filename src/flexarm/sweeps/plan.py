@@ -30,6 +30,7 @@ from flexarm.sweeps.apply_changes import (
 )
 from flexarm.sweeps.apply_changes import gains_of as gains_of_law
 from flexarm.sweeps.case import Member, Members, SweepCase
+from flexarm.sweeps.measures import STANDARD_MEASURES
 
 
 @dataclass(frozen=True)
@@ -222,6 +223,8 @@ def plan_of(case: SweepCase, over: object, elementwise: bool = False) -> SweepPl
         raise TypeError(f"over = {shown(over)}: must be values by name, {{'links.fore.payload.mass': [0.0, 0.1, 0.2]}}")
     fields, columns = [], []
     for name, given in over.items():
+        if name in STANDARD_MEASURES:
+            raise ValueError(f"over: {name!r} is a measure of every member, and no name of a field in results")
         column = values_of(name, given)
         fields.append(_field(case, name, column[0]))
         columns.append(column)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.dynamics.constraints.initial_projection import Assembly
 
 DOWN = (0.0, 0.0, -9.81)
 POLE = fa.Revolute("y", actuated=False)
@@ -140,3 +141,58 @@ def test_a_joint_with_several_coordinates_is_asked_for_all_of_them():
         system.joint("a")
     with pytest.raises(KeyError, match="there is no link 'b'"):
         system.joints("b")
+
+
+def energy(system, q):
+    found = system.energy(q)
+    return float(found.elastic + found.gravity + found.drive)
+
+
+@pytest.mark.parametrize("crank", np.linspace(0.4, 5.5, 8))
+def test_a_released_closed_loop_settles_downhill(crank):
+    """A four-bar that hangs on a spring: Newton's method may jump to another assembly, many turns away."""
+
+    def hinge(**options):
+        return fa.Revolute("z", actuated=False, **options)
+
+    links = [
+        fa.Link("crank", 0.3, hinge(), mass=0.5),
+        fa.Link("coupler", 1.0, hinge(), mass=1.0),
+        fa.Link("rocker", 0.6, hinge(stiffness=20.0, rest=1.5), mass=0.8, parent="ground", offset=(1, 0, 0)),
+    ]
+    robot = fa.Robot(links=links, constraints=[fa.Loop("coupler", "rocker")], gravity=(0, -9.81, 0))
+    system = fa.System(robot, native=False)
+    start = Assembly(system, [0]).posture(np.array([crank, -0.65, 1.4]))
+    found = fa.equilibrium(robot, start)
+    assert energy(system, found) <= energy(system, start) + 1e-9
+    assert np.abs(found - start).max() < 2 * np.pi
+    assert np.abs(system.constraint(found)).max() < 1e-9
+
+
+def test_a_passive_joint_is_locked_by_name():
+    links = [
+        fa.Link("a", 1.0, fa.Revolute("z", stiffness=10.0), mass=1.0),
+        fa.Link("b", 1.0, fa.Revolute("z", actuated=False, stiffness=20.0), mass=1.0),
+    ]
+    robot = fa.Robot(links=links)
+    inertia = fa.System(robot, native=False).mass_matrix()
+    expected = np.sqrt(10.0 / inertia[0, 0]) / (2 * np.pi)
+    assert fa.modes(robot, joints={"b": "locked"}).frequencies == pytest.approx([expected])
+    assert len(fa.modes(robot, joints="locked")) == 1  # of the passive one
+
+
+def test_a_joint_that_rests_beyond_its_limits_raises_a_warning():
+    spring = fa.Prismatic("z", actuated=False, stiffness=10.0, limits=(-0.1, 0.1))
+    robot = fa.Robot(links=[fa.Link("a", body=fa.RigidBody(1.0), joint=spring)], gravity=(0, 0, -9.81))
+    with pytest.warns(fa.ValidityWarning, match=r"'a.q' rests at -0.981 m, beyond its limits -0.1 to 0.1"):
+        assert fa.equilibrium(robot) == pytest.approx([-0.981])
+
+
+def test_a_linear_model_without_inertia_is_refused():
+    with pytest.raises(ValueError, match=r"the mass matrix is singular: 'link1\.q', 'link2\.q' have no inertia"):
+        fa.linearize(fa.from_dh([(1, 0, 0, 0), (1, 0, 0, 0)]))
+
+
+def test_a_sweep_over_the_tip_is_refused():
+    with pytest.raises(ValueError, match="over: 'tip' is a measure of every member"):
+        fa.sweep(CART_POLE, {"tip": ["cart", "pole"]}, 0.1)
