@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm.dynamics.quantity_names import split_derivative
 from flexarm.results.by_name import available, label_of
-from tests.integrators.test_method import SOFT
+from tests.integrators.methods.test_method import SOFT
 from tests.plotting.runs import cart, telescope, two_link
 
 

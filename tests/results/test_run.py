@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.results.netcdf import DIGEST_MARK
-from tests.integrators.test_method import SOFT
+from tests.integrators.methods.test_method import SOFT
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 import flexarm as fa
 from flexarm.integrators.inputs import Schedule
 from flexarm.results import truncation_check
-from tests.dynamics.test_shape_truncation import STEEL, loaded_arm
+from tests.dynamics.accuracy.test_shape_truncation import STEEL, loaded_arm
 
 TORQUE = {"upper": fa.bang_bang(20.0, (0.5, 1.0)), "fore": fa.bang_bang(5.0, (0.5, 1.0))}
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from tests.helpers import table, unit_link
-from tests.integrators.test_method import SOFT
+from tests.integrators.methods.test_method import SOFT
 
 simulate_module = sys.modules[fa.simulate.__module__]
 

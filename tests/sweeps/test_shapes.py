@@ -7,7 +7,7 @@ import pytest
 
 import flexarm as fa
 from flexarm.codegen.compiler import find_compiler
-from tests.dynamics.test_shape_truncation import loaded_arm
+from tests.dynamics.accuracy.test_shape_truncation import loaded_arm
 
 pytestmark = [
     pytest.mark.skipif(find_compiler() is None, reason="no C compiler"),

@@ -8,7 +8,7 @@ from flexarm.dynamics.accuracy.shape_truncation import refined
 from flexarm.dynamics.accuracy.straight_links import straight_robot
 from flexarm.dynamics.accuracy.straight_motion import motion_forces
 from flexarm.dynamics.model import Chain
-from tests.dynamics.test_straight_links import ROBOTS
+from tests.dynamics.accuracy.test_straight_links import ROBOTS
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name or "tree")

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.integrators.methods.esdirk import ABRUPT_WEIGHTS, EMBEDDED_WEIGHTS, GAMMA, A, C, E, trapezoids
-from tests.integrators.test_method import SOFT
+from tests.integrators.methods.test_method import SOFT
 
 b = A[-1]
 
