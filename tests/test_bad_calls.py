@@ -26,13 +26,13 @@ NONNEGATIVE = (*NUMBER, -1.0)
 POSITIVE = (*NUMBER, -1.0, 0.0)
 COUNT = (*NUMBER, -1, 1.5)
 CHOICE = (None, "text", "", 3, NAN, [], {}, THING)
-NAME = (None, "nobody", "", 3, NAN, [], {}, THING)
+NAME = (None, "absent", "", 3, NAN, [], {}, THING)
 TEXT = (None, "", 3, NAN, [], {}, THING)
 FLAG = (None, "text", "", 3, NAN, [], {}, THING)
 VECTOR = (None, 1.0, "text", NAN, [1.0], [1.0] * 4, ["a", "b", "c"], [NAN, 0, 0], [1j, 0, 0], [True, 0, 0], {}, THING)
 AXIS = (*VECTOR, [0, 0, 0])
 PART = ("text", 3, NAN, [], THING)  # of a description: another one, or its fields
-STATE = ("text", 1.0, NAN, [1.0] * 9, [NAN] * 3, [1j] * 3, ["a"] * 3, {"nobody": 1.0}, {"b.q": "text"}, {"b.q": NAN},
+STATE = ("text", 1.0, NAN, [1.0] * 9, [NAN] * 3, [1j] * 3, ["a"] * 3, {"absent": 1.0}, {"b.q": "text"}, {"b.q": NAN},
          {"b.q": None}, {3: 1.0}, True, THING)  # fmt: skip
 ROBOT = (None, "text", 3, NAN, [], {}, THING)
 RUN = (None, "text", 3, [], {}, THING)
@@ -188,7 +188,7 @@ SIGNAL = {
     "x": ([float(k % 5) for k in range(20)], NOT_SAMPLES),
 }
 
-NOT_PLACES = (3, None, (), ("b",), ("nobody", 0.5), ("b", "text"), ("b", 2.0))
+NOT_PLACES = (3, None, (), ("b",), ("absent", 0.5), ("b", "text"), ("b", 2.0))
 
 
 def calls() -> Iterator[Call]:
@@ -365,7 +365,7 @@ def descriptions() -> Iterator[Call]:
             "links": ([bar("a")], (None, "text", 3, NAN, [], {}, THING, [3], [bar("a"), bar("a")])),
             "gravity": ([0, 0, -9.81], VECTOR),
             "base": (fa.Pose(), (None, *PART)),
-            "constraints": ([fa.OnPlane("a")], (None, "text", 3, NAN, THING, [3], [fa.OnPlane("nobody")])),
+            "constraints": ([fa.OnPlane("a")], (None, "text", 3, NAN, THING, [3], [fa.OnPlane("absent")])),
         },
     )
     yield Call("Robot.link", ARM.link, {"name": ("a", NAME)})
@@ -456,7 +456,7 @@ def profiles() -> Iterator[Call]:
 
 def inversions(paths: tuple[Any, ...]) -> Iterator[Call]:
     move = {"a": fa.minimum_jerk(0.0, 0.3, 0.5), "b": fa.minimum_jerk(0.5, 0.7, 0.5)}
-    wrong = ({"nobody": 1.0}, {"a": "text"}, {"a": NAN}, {3: 1.0}, {"a": 0.1}, fa.minimum_jerk(0.0, 1.0, 1.0))
+    wrong = ({"absent": 1.0}, {"a": "text"}, {"a": NAN}, {3: 1.0}, {"a": 0.1}, fa.minimum_jerk(0.0, 1.0, 1.0))
     quick = {"sample": (0.05, optional(POSITIVE)), "before": (0.1, optional(NONNEGATIVE))}
     yield Call(
         "invert",
@@ -465,7 +465,10 @@ def inversions(paths: tuple[Any, ...]) -> Iterator[Call]:
             "robot": (Made(arm), ROBOT),
             "tip": (move, (*paths, *wrong)),
             "times": (0.5, (None, "text", NAN, INF, True, [], [1.0], [0.2, 0.1], {}, THING, -1.0, 0.0)),
-            "output": ("tip", (None, "text", "", 3, NAN, [], ("nobody", None), ("b", 3.0), ("b", NAN), {}, THING)),
+            "output": (
+                "tip",
+                (None, "text", "", 3, NAN, [], ("absent", None), ("b", 3.0), ("b", NAN), {}, THING),
+            ),
             "method": ("nonlinear", CHOICE),
             "q0": (None, STATE),
             "components": (None, (["x"], "x", 3, THING)),
@@ -502,7 +505,7 @@ def systems() -> Iterator[Call]:
         [1.0] * 9,
         [NAN] * 2,
         [1j] * 2,
-        {"nobody": 1.0},
+        {"absent": 1.0},
         {"b": "text"},
         {"b": NAN},
         {3: 1.0},
@@ -511,7 +514,7 @@ def systems() -> Iterator[Call]:
     yield of_arm("forward_dynamics", {"q": STATES["q"], "v": STATES["v"], "tau": ([1.0, 0.0], torques)})
     fields = (None, "text", "links.b.length", 3, NAN, [], {}, THING, [3], [None], [""], ["links"], ["links.c.length"],
               ["name"], ["gravity"], ["gravity.9"], ["links.a.flexible.bend_y"], ["links.b.payload.mass"],
-              ["links.b.length", "nobody"], {"links.b.length": 1.0})  # fmt: skip
+              ["links.b.length", "absent"], {"links.b.length": 1.0})  # fmt: skip
     yield of_arm("derivative", {"function": ("bias", NAME), "by": (["links.b.length"], fields)})
     yield of_arm("numbers_of", {"robot": (ARM, ROBOT)})
     yield Call(
@@ -529,7 +532,7 @@ def systems() -> Iterator[Call]:
     points = (5, (*COUNT, 0))
     yield of_arm("deflection", {"link": PLACE["link"], "q": STATES["q"], "points": points})
     yield of_arm("axis", {"link": PLACE["link"], "q": STATES["q"], "points": points})
-    loads = (None, "text", 3, NAN, {}, THING, ["b"], [("b", 0.5)], [("nobody", 0.5, [0.0] * 6)],
+    loads = (None, "text", 3, NAN, {}, THING, ["b"], [("b", 0.5)], [("absent", 0.5, [0.0] * 6)],
              [("b", 9.0, [0.0] * 6)], [("b", 0.5, [0.0] * 3)], [("b", 0.5, "text")],
              [("b", 0.5, [1j] * 6)])  # fmt: skip
     given = {
@@ -545,7 +548,18 @@ def systems() -> Iterator[Call]:
         [fa.PointLoad("b")],
         ("text", 3, NAN, THING, [3], [None], [fa.PointLoad("b", force=(fa.sine(1, 1), 0, 0))]),
     )
-    torques = ("text", 3, NAN, [], THING, {"nobody": 1.0}, {"b": "text"}, {"b": NAN}, {"b": fa.step(1, 1)}, {3: 1.0})
+    torques = (
+        "text",
+        3,
+        NAN,
+        [],
+        THING,
+        {"absent": 1.0},
+        {"b": "text"},
+        {"b": NAN},
+        {"b": fa.step(1, 1)},
+        {3: 1.0},
+    )
     yield Call(
         "equilibrium",
         fa.equilibrium,
@@ -556,17 +570,17 @@ def systems() -> Iterator[Call]:
         3,
         NAN,
         "",
-        "nobody",
+        "absent",
         [],
         {},
         THING,
-        ("nobody", 0.5),
+        ("absent", 0.5),
         ("b", 9.0),
         ("b", NAN),
         ("b", "text"),
         ("b", 0.5, 1),
     )
-    parts = ("text", 3, NAN, [], {}, THING, ["nobody"], ["y", "y"], [3])
+    parts = ("text", 3, NAN, [], {}, THING, ["absent"], ["y", "y"], [3])
     yield Call(
         "compliance",
         fa.compliance,
@@ -583,7 +597,7 @@ def systems() -> Iterator[Call]:
             "components": (["y"], parts),
         },
     )
-    joints = ("text", "", 3, NAN, [], THING, None, {"nobody": "free"}, {"b": "text"}, {"b": 3}, {3: "free"})
+    joints = ("text", "", 3, NAN, [], THING, None, {"absent": "free"}, {"b": "text"}, {"b": 3}, {3: "free"})
     yield Call(
         "modes",
         fa.modes,
@@ -633,9 +647,9 @@ def systems() -> Iterator[Call]:
     chosen = {
         **place,
         "components": (("x", "y"), (*names, ["u"], [3])),
-        "joints": (["a", "b"], (*names, ["nobody"], [3], [None])),
+        "joints": (["a", "b"], (*names, ["absent"], [3], [None])),
     }
-    names = ("text", 3, NAN, ["nobody"], [3], THING)
+    names = ("text", 3, NAN, ["absent"], [3], THING)
     yield Call(
         "linearize",
         fa.linearize,
@@ -645,7 +659,7 @@ def systems() -> Iterator[Call]:
             "v": (Q, STATE),
             "inputs": (["a"], names),
             "outputs": (["a.q"], names),
-            "lock": (["b"], ("text", 3, NAN, {}, THING, ["nobody"], [3], ["b", "b"])),
+            "lock": (["b"], ("text", 3, NAN, {}, THING, ["absent"], [3], ["b", "b"])),
             "torque": (zero_law, ("text", 3, NAN, [], {}, THING, {"b": 1.0})),
         },
     )
@@ -696,7 +710,7 @@ def motions() -> Iterator[Call]:
         NAN,
         [1, 2],
         THING,
-        {"nobody": 1.0},
+        {"absent": 1.0},
         {"b": "text"},
         {"b": NAN},
         {"b": None},
@@ -844,21 +858,24 @@ def controllers() -> Iterator[Call]:
         {**dict.fromkeys(("limit", "slew"), (5.0, finite)), **dict.fromkeys(("lag", "delay"), (0.01, NONNEGATIVE)),
          "start": (0.0, NUMBER)},
     )  # fmt: skip
-    gain = (1.0, (*NONNEGATIVE[:-3], -1.0, THING, {}, {"nobody": 1.0}, {"a": NAN}, {"a": -1.0}, {3: 1.0}))
-    aims = ({"a": 0.5, "b": zero}, (None, *nothing, {"a": 1.0}, {"a": 1.0, "nobody": 2.0}, {"a": 1.0, "b": "text"}))
+    gain = (1.0, (*NONNEGATIVE[:-3], -1.0, THING, {}, {"absent": 1.0}, {"a": NAN}, {"a": -1.0}, {3: 1.0}))
+    aims = (
+        {"a": 0.5, "b": zero},
+        (None, *nothing, {"a": 1.0}, {"a": 1.0, "absent": 2.0}, {"a": 1.0, "b": "text"}),
+    )
     joints = {
         "robot": (Made(arm), ROBOT),
         "kp": gain,
         "kd": gain,
         "references": aims,
-        "feedforward": ({"a": 1.0}, (*nothing, {"nobody": 1.0}, {"a": "text"}, {3: 1.0})),
+        "feedforward": ({"a": 1.0}, (*nothing, {"absent": 1.0}, {"a": "text"}, {3: 1.0})),
         "side": ("joint", CHOICE),
         "limit": (1.0, (*optional(POSITIVE)[:-2], -1.0)),
         "rate": (100.0, optional(POSITIVE)),
     }
     yield Call("pd", fa.pd, joints)
     yield Call("pid", fa.pid, {**joints, "ki": gain, "tracking_time": (0.5, (*optional(POSITIVE), 1e-3))})
-    places = (*nothing, {"a": 1.0}, {"nobody": 1.0, "a": 1.0}, {"a": 1.0, "b": NAN}, {"a": 1.0, "b": "text"})
+    places = (*nothing, {"a": 1.0}, {"absent": 1.0, "a": 1.0}, {"a": 1.0, "b": NAN}, {"a": 1.0, "b": "text"})
     yield Call(
         "gravity_torque",
         fa.gravity_torque,
@@ -889,7 +906,7 @@ def controllers() -> Iterator[Call]:
 
 
 LIN = (None, "text", 3, NAN, [], {}, THING)
-BY_NAME = (None, "text", "", 3, NAN, [], [1, 2], {}, THING, {"nobody": 1.0}, {"b.q": -1.0}, {"b.q": "text"},
+BY_NAME = (None, "text", "", 3, NAN, [], [1, 2], {}, THING, {"absent": 1.0}, {"b.q": -1.0}, {"b.q": "text"},
            {"b.q": NAN}, {3: 1.0})  # fmt: skip
 
 
@@ -904,21 +921,24 @@ def design() -> fa.LinearController:
 
 
 def designs() -> Iterator[Call]:
-    goals = ({"b.q": 0.5}, (*("text", 3, NAN, [], {}, THING), {"nobody": 1.0}, {"b.q": "text"}, {"b.q": NAN}, {3: 1.0}))
+    goals = (
+        {"b.q": 0.5},
+        (*("text", 3, NAN, [], {}, THING), {"absent": 1.0}, {"b.q": "text"}, {"b.q": NAN}, {3: 1.0}),
+    )
     rate = (100.0, optional(POSITIVE))
     limit = (1.0, optional(POSITIVE))
     weights = {
         "lin": (Made(lin), LIN),
         "Q": ({"b.q": 1.0}, BY_NAME),
-        "R": (1.0, (*POSITIVE, {"nobody": 1.0}, {"b": -1.0}, {"b": "text"}, [[NAN]], [[-1.0]])),
-        "integral": (["b.q"], (*("text", 3, NAN, [], {}, THING), ["nobody"], ["b.q", "b.q"], {"b.q": -1.0})),
+        "R": (1.0, (*POSITIVE, {"absent": 1.0}, {"b": -1.0}, {"b": "text"}, [[NAN]], [[-1.0]])),
+        "integral": (["b.q"], (*("text", 3, NAN, [], {}, THING), ["absent"], ["b.q", "b.q"], {"b.q": -1.0})),
         "references": goals,
         "rate": rate,
     }
     yield Call("lqr", fa.lqr, weights)
     noises = {"process": ({"b": 1.0}, (*BY_NAME, {"b": NAN})), "noise": ({"b.q": 1.0}, BY_NAME)}
     yield Call("lqg", fa.lqg, {**weights, **noises})
-    impulses = (None, "text", 3, NAN, [], {}, THING, {"nobody": 1.0}, {"b": "text"}, {"b": NAN}, {3: 1.0})
+    impulses = (None, "text", 3, NAN, [], {}, THING, {"absent": 1.0}, {"b": "text"}, {"b": NAN}, {3: 1.0})
     yield Call(
         "robust_lqg",
         fa.robust_lqg,
@@ -939,7 +959,7 @@ def designs() -> Iterator[Call]:
             lambda model, name=name: getattr(design(), name)(model),
             {"model": (Made(lin), models)},
         )
-    numbers = (*POSITIVE, [1.0, 2.0], {"nobody": 1.0}, {"b": "text"}, {"b": -1.0})
+    numbers = (*POSITIVE, [1.0, 2.0], {"absent": 1.0}, {"b": "text"}, {"b": -1.0})
     goals = (goals[0], (None, *goals[1]))
     yield Call(
         "computed_torque",
@@ -1044,12 +1064,12 @@ def closed_forms() -> Iterator[Call]:
         fa.equations,
         {
             "robot": (ROD, ROBOT),
-            "parameters": ("symbolic", (None, "text", "", 3, NAN, ["nobody"], [3], THING)),
+            "parameters": ("symbolic", (None, "text", "", 3, NAN, ["absent"], [3], THING)),
             "route": ("extended", CHOICE),
-            "k": ({}, (*mapping, {"nobody": 1}, {"b": 1}, {"b": "text"}, {3: 1})),
+            "k": ({}, (*mapping, {"absent": 1}, {"b": 1}, {"b": "text"}, {3: 1})),
             "boundary": ("eliminated", CHOICE),
             "stiffening": ("none", CHOICE[1:]),
-            "rename": ({}, (*mapping, {"nobody": "x"}, {"l_1": 3}, {"l_1": ""}, {3: "x"})),
+            "rename": ({}, (*mapping, {"absent": "x"}, {"l_1": 3}, {"l_1": ""}, {3: "x"})),
             "limit": (1e4, tuple(value for value in POSITIVE if value != INF)),
         },
     )
@@ -1080,13 +1100,13 @@ def sweeps() -> Iterator[Call]:
     from scipy.stats import norm
 
     length = "links.b.length"
-    names = (None, "text", 3, NAN, [], {}, THING, {3: [1.0]}, {"nobody": [1.0]}, {"links.c.length": [1.0]},
+    names = (None, "text", 3, NAN, [], {}, THING, {3: [1.0]}, {"absent": [1.0]}, {"links.c.length": [1.0]},
              {"links.b.lenght": [1.0]}, {"torque.b.amplitude": [1.0]}, {"gains.kp": [1.0]},
              {"q0.c.q": [1.0]})  # fmt: skip
     columns = tuple(
         {length: each} for each in (None, 3, NAN, "text", [], {}, THING, [NAN], [-1.0], [1j], ["a"], [True])
     )
-    by_link = ("text", 3, NAN, [1, 2], THING, {"nobody": 1.0}, {"b": "text"}, {"b": NAN}, {3: 1.0})
+    by_link = ("text", 3, NAN, [1, 2], THING, {"absent": 1.0}, {"b": "text"}, {"b": NAN}, {3: 1.0})
     functions = ("text", 3, NAN, [], {}, THING, [3], {"a": 3}, {3: zero}, {"status": zero}, ["nothing"])
     given = {
         "robot": (ROD, ROBOT),
@@ -1094,8 +1114,8 @@ def sweeps() -> Iterator[Call]:
         "torque": ({"b": 0.0}, by_link[4:]),
         "motion": (None, by_link),
         "loads": ([fa.PointLoad("b")], ("text", 3, NAN, THING, [3], [None])),
-        "q0": ({"b.q": 0.1}, ("nowhere", 1.0, NAN, {"nobody": 1.0}, {"b.q": NAN}, THING)),
-        "v0": ({"b.q": 0.1}, ("nowhere", 1.0, NAN, {"nobody": 1.0}, {"b.q": NAN}, THING)),
+        "q0": ({"b.q": 0.1}, ("nowhere", 1.0, NAN, {"absent": 1.0}, {"b.q": NAN}, THING)),
+        "v0": ({"b.q": 0.1}, ("nowhere", 1.0, NAN, {"absent": 1.0}, {"b.q": NAN}, THING)),
         "measure": (["tip"], functions),
         "executor": (None, ("text", 3, NAN, [], {}, THING)),
         "store": (None, (3, NAN, [], {}, THING, "", "store.txt", "nowhere/store.nc")),
@@ -1120,12 +1140,12 @@ def sweeps() -> Iterator[Call]:
         sobol=(False, FLAG),
         quantiles=([0.5], (None, "text", 1.0, NAN, [], [2.0], [-0.1], [NAN], ["a"], {}, THING)),
     )
-    fields = (None, 3, NAN, [], {}, THING, [3], ["nobody"], ["links.b.name"], [length, length], "nobody")
+    fields = (None, 3, NAN, [], {}, THING, [3], ["absent"], ["links.b.name"], [length, length], "absent")
     yield call("sensitivity", by=([length], fields), step=(1e-3, (*POSITIVE, 1.0)))
-    quantities = ("nobody", "", 3, NAN, [], {}, THING, [3], ["nobody"])
+    quantities = ("absent", "", 3, NAN, [], {}, THING, [3], ["absent"])
     yield Call("plot_sweep", fa.plot_sweep, {"data": (Made(swept), ROBOT), "quantity": ("tip.y", quantities)})
     yield Call(
-        "plot_sweep.at", lambda at: fa.plot_sweep(swept(), **at), {"at": ({}, ({"nobody": 1.0}, {"length": "a"}))}
+        "plot_sweep.at", lambda at: fa.plot_sweep(swept(), **at), {"at": ({}, ({"absent": 1.0}, {"length": "a"}))}
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.analysis import frequency_maps
 from flexarm.analysis.frequency_maps import run_pieces
 
 ARM = fa.library.two_link_arm(damping=1e-4)
@@ -135,3 +136,17 @@ def test_links_that_hang_far_are_exact_in_rotation():
     with pytest.warns(fa.ValidityWarning, match="the exact model is used for 'arm'"):
         found = fa.campbell(heavy("z"), "arm", [0.0, 3.0], modes=3)
     assert found.frequencies == pytest.approx(fa.campbell(heavy("z", "exact"), "arm", [0.0, 3.0], modes=3).frequencies)
+
+
+def test_an_interrupted_map_is_not_repeated_with_exact_links(monkeypatch):
+    def interrupted(pieces, work, what, progress):
+        work(pieces[0])
+        return 1
+
+    monkeypatch.setattr(frequency_maps, "run_pieces", interrupted)
+    robot = heavy("z", "auto").with_({"links.arm.payload.mass": 0.4})
+    with pytest.warns(fa.ValidityWarning) as warned:
+        found = fa.frequency_map(robot, {"arm.q": [0.0, 0.5, 1.0]}, q={"arm.bend_y[1]": 0.3}, modes=1)
+    assert np.isfinite(found.frequencies[0]).all()
+    assert np.isnan(found.frequencies[1:]).all()
+    assert not any("the exact model is used" in str(each.message) for each in warned)

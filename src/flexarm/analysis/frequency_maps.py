@@ -11,7 +11,7 @@ import numpy as np
 from flexarm.analysis.modes import Hold
 from flexarm.analysis.modes import modes as modes_of
 from flexarm.dynamics.accuracy.stiffening import exact_system, system_for_posture
-from flexarm.dynamics.accuracy.validity import ValidityWarning
+from flexarm.dynamics.accuracy.validity import ValidityWarning, warn_of_posture
 from flexarm.dynamics.arguments import Vector
 from flexarm.dynamics.equilibrium import find_equilibrium
 from flexarm.dynamics.system import System, as_system
@@ -261,7 +261,8 @@ def map_postures(
 ) -> int:
     """Call `work` at each posture of a grid, after `settled` has moved it; return the number of finished postures.
 
-    If links bend too far for the second-order model at some posture, all are evaluated anew with exact links.
+    If links bend too far for the second-order model at some posture, all are evaluated anew with exact links; after
+    Ctrl-C, a warning is raised instead.
     """
     system = as_system(robot)
     postures: list[Array] = []
@@ -272,7 +273,12 @@ def map_postures(
 
     try:
         done = run_pieces(grid.places, piece, "postures", progress)
-        exact = system_for_posture(robot, np.array(postures)) if postures else None
+        if done < len(grid.places):  # Ctrl-C: nothing is repeated
+            if postures:
+                bends = np.abs(np.array(postures) / system.sizes)[:, system.elastic].max(axis=1, initial=0.0)
+                warn_of_posture(system, postures[int(bends.argmax())])
+            return done
+        exact = system_for_posture(robot, np.array(postures))
     except ArithmeticError:
         if (exact := exact_system(robot, "no static equilibrium was found")) is None:
             raise

@@ -179,6 +179,7 @@ def find_equilibrium(
         except ArithmeticError:
             raise error from None
         warn_of_posture(exact, found)
+        _warn_of_limits(exact, found, out)
         return found
     if (exact := system_for_posture(robot, found, loads)) is not None:
         system, found = exact, _solve(replace(balance, system=exact), out, named)

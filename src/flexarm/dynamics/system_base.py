@@ -304,7 +304,7 @@ class SystemBase:
         Raises
         ------
         KeyError
-            If there is no such input; the message says so if a joint is passive.
+            If there is no such input, or its joint is passive.
         """
         if name in self.inputs:
             return

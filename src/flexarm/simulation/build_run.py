@@ -62,7 +62,7 @@ def results(loop: SingleRun, points: Points, options: Mapping[str, Any], more: M
         "energy_share": seen.share,
         "energy_moved": seen.moved,
         "energy_worst_at": float(audited[seen.sample]),
-        "vibration": _told(fastest, loop),
+        "vibration": _vibration_frequency(fastest, loop),
     }
     attributes["statistics"] = json.dumps(statistics, default=float)
     return Run(found, DenseOutput(nodes, readings) if isinstance(nodes, StepHistory) else nodes)
@@ -82,7 +82,7 @@ def _energies(loop: SingleRun, nodes: StepHistory) -> dict[str, Array]:
     }
 
 
-def _told(fastest: Vibration | None, loop: SingleRun) -> dict[str, float]:
+def _vibration_frequency(fastest: Vibration | None, loop: SingleRun) -> dict[str, float]:
     """Return the frequency (Hz) of the fastest vibration that samples must show, by the name of its coordinate."""
     return {} if fastest is None else {loop.system.names[fastest.place]: fastest.frequency}
 
